@@ -79,13 +79,16 @@ func scan(text []byte, tell func(term uint64, kind Kind, name []byte)) {
 		if bare := unnumbered(line); len(bare) >= shortestLine && bytes.IndexByte(bare, ' ') >= 0 {
 			tell(hash(Line, bare), Line, bare)
 		}
-		for word := range words(line, inName|inPath) {
-			if path := trimmed(word); isPath(path) {
+		for word, has := range words(line, inName|inPath) {
+			if path := trimmed(word); has&inPath != 0 && isPath(path) {
 				tell(hash(Path, lastTwo(path)), Path, rooted(word, path))
 				continue
 			}
-			for name := range words(word, inName) {
-				if isIdentifier(name) {
+			if has&made == 0 {
+				continue // as most words
+			}
+			for name, has := range words(word, inName) {
+				if has&made != 0 && isIdentifier(name) {
 					tell(hash(Identifier, name), Identifier, name)
 				}
 			}
@@ -96,7 +99,11 @@ func scan(text []byte, tell func(term uint64, kind Kind, name []byte)) {
 // unnumbered returns a line without the path, the number or the sign that a search, a listing of
 // a file or a diff puts before it.
 func unnumbered(line []byte) []byte {
-	rest := bytes.TrimLeft(withoutPath(line), "+-")
+	rest := withoutPath(line)
+	if len(rest) == 0 || rest[0] != '+' && rest[0] != '-' && rest[0]-'0' > 9 {
+		return bytes.TrimSpace(rest)
+	}
+	rest = bytes.TrimLeft(rest, "+-")
 	number := bytes.TrimLeft(rest, "0123456789")
 	for _, mark := range []string{"→", ":", "\t", "|", " ", "-"} {
 		if after, ok := bytes.CutPrefix(number, []byte(mark)); ok && len(number) < len(rest) {
@@ -145,34 +152,40 @@ func rooted(word, path []byte) []byte {
 	return path
 }
 
-// words returns the longest words of a text whose bytes are all of these classes.
-func words(text []byte, in uint8) iter.Seq[[]byte] {
-	return func(yield func([]byte) bool) {
+// words returns the longest words of a text whose bytes are all of these classes, and the classes that
+// they have.
+func words(text []byte, in uint8) iter.Seq2[[]byte, uint8] {
+	return func(yield func([]byte, uint8) bool) {
 		for i := 0; i < len(text); i++ {
-			if classes[text[i]]&in == 0 {
+			has := classes[text[i]]
+			if has&in == 0 {
 				continue
 			}
 			from := i
 			for i++; i < len(text) && classes[text[i]]&in != 0; i++ {
+				has |= classes[text[i]]
 			}
-			if !yield(text[from:i]) {
+			if !yield(text[from:i], has) {
 				return
 			}
 		}
 	}
 }
 
-// The classes of bytes: in a name, and besides that in a path.
+// The classes of bytes: in a name, and besides that in a path; and in a name, but no small letter.
 const (
 	inName = 1 << iota
 	inPath
+	made
 )
 
 var classes = func() (all [256]uint8) {
 	for c := range all {
 		switch b := byte(c); {
-		case isLower(b) || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b == '_':
+		case isLower(b):
 			all[c] = inName
+		case b-'A' < 26 || b-'0' < 10 || b == '_':
+			all[c] = inName | made
 		case b == '/' || b == '.' || b == '-':
 			all[c] = inPath
 		}
@@ -188,7 +201,7 @@ var endings = strings.Fields("c cc cpp css csv go h hpp html java js json jsonl 
 
 // isPath reports whether a word is a path: below two folders, or a name with a file extension.
 func isPath(word []byte) bool {
-	if len(word) < shortestPath || !hasLower(word) {
+	if len(word) < shortestPath || !slices.ContainsFunc(word, isLower) {
 		return false
 	}
 	dot := bytes.LastIndexByte(word, '.')
@@ -206,23 +219,12 @@ func lastTwo(path []byte) []byte {
 // isIdentifier reports whether a word is a made-up name, not one of a language. A number at the
 // end makes no name.
 func isIdentifier(word []byte) bool {
-	if len(word) < shortestIdentifier || !hasLower(word) {
+	if len(word) < shortestIdentifier || !slices.ContainsFunc(word, isLower) {
 		return false
 	}
-	for _, c := range bytes.TrimRight(word, "0123456789")[1:] {
-		if !isLower(c) {
-			return true
-		}
+	end := len(word)
+	for word[end-1]-'0' < 10 {
+		end--
 	}
-	return false
-}
-
-// hasLower reports whether a word has a small letter.
-func hasLower(word []byte) bool {
-	for _, c := range word {
-		if isLower(c) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(word[1:end], func(c byte) bool { return !isLower(c) })
 }

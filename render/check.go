@@ -7,9 +7,12 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"ctxtool/internal/base/table"
 	"ctxtool/internal/check"
+	"ctxtool/internal/doctor"
+	"ctxtool/internal/keep"
 	"ctxtool/internal/phrase"
 	"ctxtool/sessionfmt"
 )
@@ -211,4 +214,146 @@ func writeSARIF(w *bufio.Writer, r check.Reports) error {
 	}
 	schema := "https://json.schemastore.org/sarif-2.1.0.json"
 	return WriteJSON(w, object{"$schema": schema, "version": "2.1.0", "runs": []object{run}})
+}
+
+// writeDoctor writes what is wrong with a session: a head of two lines, and two for each thing that is.
+func writeDoctor(w *bufio.Writer, r *doctor.Report, on Screen) {
+	window := phrase.If(r.Window > 0, " of %d tokens (%s)", r.Window,
+		phrase.Percent(float64(r.Context)/float64(max(1, r.Window))))
+	fmt.Fprintf(w, "%s: %s, %s, %s%s\n", r.File, sessionfmt.Clean(r.Model.Provider+"/"+r.Model.ID),
+		phrase.Count(r.Requests, "request"),
+		phrase.If(r.Recorded < r.Cost, "~"), phrase.Dollars(r.Cost))
+	var fills []string
+	for _, f := range r.Fills {
+		name := f.Category
+		if name == "rest" {
+			name = "not in the file"
+		}
+		fills = append(fills, name+" "+phrase.Short(int64(f.Tokens)))
+	}
+	writeFolded(w, "", fmt.Sprintf("context %d%s: %s", r.Context, cmp.Or(window, " tokens"), strings.Join(fills, ", ")),
+		on)
+	if r.Stopped != "" {
+		writeFolded(w, "", "the replay stops at "+r.Stopped, on)
+	}
+	if len(r.Lines) == 0 {
+		fmt.Fprintln(w, "\nnothing found that is worth a change")
+	}
+	for i := range r.Lines {
+		l := &r.Lines[i]
+		fmt.Fprintln(w)
+		writeFolded(w, fmt.Sprintf("%2d  ", i+1), l.Text, on)
+		worth := l.Worth()
+		if on.Width > 0 && worth != "" && 4+len(l.Command+worth) > on.Width { // a command is never cut
+			worth = "\n    " + strings.TrimPrefix(worth, ": ")
+		}
+		fmt.Fprintf(w, "    %s%s\n", l.Command, worth)
+	}
+}
+
+// writeFolded writes a sentence, on a terminal in lines of its width, with a head before the first.
+func writeFolded(w *bufio.Writer, head, text string, on Screen) {
+	indent := max(2, measure.String(head))
+	column := measure.String(head)
+	w.WriteString(head)
+	for i, word := range strings.Split(sessionfmt.Clean(text), " ") {
+		switch {
+		case i == 0:
+		case on.Width > 0 && column+1+len(word) > on.Width:
+			column = indent
+			fmt.Fprintf(w, "\n%*s", column, "")
+		default:
+			w.WriteByte(' ')
+			column++
+		}
+		w.WriteString(word)
+		column += len(word)
+	}
+	w.WriteByte('\n')
+}
+
+// doctorSheets returns the projects of a store, the worst first.
+func doctorSheets(s *doctor.Store) []table.Sheet {
+	sheet := table.Sheet{Table: table.Of(s.Projects, table.Fields[doctor.Project](`project:path* sessions
+		requests!5 cost:dollars
+		lost:dollars dead+weight=dead:tokens unused=carried:tokens!4 damaged?!3 dropped?!3 $ what=worst.text*!2`,
+		col[*doctor.Project]{Name: "worst", Unit: table.Ref, Yields: 1,
+			Value: func(p *doctor.Project) any { return table.If(p.Session != "", p.Session) }}))}
+	for _, u := range s.Unread {
+		sheet.Notes = append(sheet.Notes, fmt.Sprintf("%s: not read: %s", sessionfmt.Clean(u.File),
+			sessionfmt.Clean(u.Error)))
+	}
+	return []table.Sheet{sheet}
+}
+
+var keptColumns = []col[*keep.Row]{
+	{Name: "deleted", Value: func(r *keep.Row) any { return r.Deletes[:min(len(time.DateOnly), len(r.Deletes))] }},
+	{Name: "state", Value: func(r *keep.Row) any { return r.State }},
+	{Name: "size", Unit: table.Size, Value: func(r *keep.Row) any { return table.Unless0(r.Size) }},
+	{Name: "file", Unit: table.Path, Value: func(r *keep.Row) any { return r.File }, Flex: true},
+}
+
+// soon is how long before a session is deleted it is listed although it is kept.
+const soon = 7 * 24 * time.Hour
+
+// keptSheets returns what was kept in a sentence. Without writing it is a table of what would be kept or is
+// deleted soon, what is deleted first at its top.
+func keptSheets(r keep.Report) []table.Sheet {
+	var listed []keep.Row
+	var broken []string
+	var size, packed int64
+	states, due, safe := map[string]int{}, 0, 0
+	for _, f := range r.Files {
+		if f.Error != "" {
+			broken = append(broken, f.File+": "+f.Error)
+			continue
+		}
+		states[f.State]++
+		deletes, err := time.Parse(time.RFC3339, f.Deletes)
+		isDue := err == nil && deletes.Before(r.Now.Add(soon))
+		if isDue {
+			if due++; f.State == keep.Unchanged {
+				safe++
+			}
+		}
+		if f.State != keep.Unchanged {
+			size, packed = size+f.Size, packed+f.Packed
+		}
+		if r.Dry && (isDue || f.State != keep.Unchanged) {
+			listed = append(listed, f)
+		}
+	}
+	slices.SortStableFunc(listed, func(a, b keep.Row) int {
+		return cmp.Compare(cmp.Or(a.Deletes, "~"), cmp.Or(b.Deletes, "~"))
+	})
+	sheet := table.Sheet{Table: table.Of(listed, keptColumns)}
+	if len(listed) > 0 {
+		sheet.Notes = []string{""}
+	}
+	var parts []string
+	for _, state := range []string{keep.New, keep.Grown, keep.Rewritten, keep.Unchanged} {
+		if states[state] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", states[state], state))
+		}
+	}
+	what := phrase.Count(len(r.Files)-len(broken), "file") +
+		phrase.If(len(parts) > 0, ": %s", strings.Join(parts, ", "))
+	switch {
+	case r.Dry:
+		what += fmt.Sprintf("; nothing is written to %s", r.Archive)
+	case packed > 0:
+		what += fmt.Sprintf("; copied %s as %s to %s", megabytes(size), megabytes(packed), r.Archive)
+	}
+	sheet.Notes = append(sheet.Notes, what)
+	if r.Dry && due > 0 {
+		const next = "agents delete %s within 7 days, when they start next; the archive has %d of them"
+		sheet.Notes = append(sheet.Notes, fmt.Sprintf(next, phrase.Count(due, "file"), safe))
+	}
+	for _, f := range r.Files {
+		if f.Older != "" {
+			lost := fmt.Sprintf("%s has lost something: its older state is %s", f.File, f.Older)
+			sheet.Notes = append(sheet.Notes, lost)
+		}
+	}
+	return appendBroken([]table.Sheet{sheet}, "copied", broken)
 }

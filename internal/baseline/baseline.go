@@ -3,13 +3,16 @@ package baseline
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
+	"ctxtool/internal/redact"
 	"ctxtool/replay"
 	"ctxtool/replay/models"
 	"ctxtool/replay/origin"
@@ -240,4 +243,22 @@ func fenced(lines []string, from int) (body string, end int) {
 		}
 	}
 	return strings.Join(lines[from:min(end, len(lines))], "\n"), end
+}
+
+// Redact redacts a baseline in place.
+func Redact(b *prompt.Baseline, r *redact.Redactor) error {
+	x := r.NewRun()
+	defer x.Close()
+	for k := range b.Parts {
+		b.Parts[k].Text = x.Text(b.Parts[k].Text)
+	}
+	for k := range b.Tools {
+		line, err := x.Definition(b.Tools[k].Raw)
+		if err != nil {
+			return err
+		}
+		b.Tools[k].Raw = slices.Clone(line)
+		b.Tools[k].Name = cmp.Or(b.Tools[k].Raw.Get("name").Text(), b.Tools[k].Name)
+	}
+	return nil
 }

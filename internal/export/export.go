@@ -6,16 +6,25 @@
 package export
 
 import (
+	"bufio"
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"io"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
 
+	"ctxtool/internal/base/parallel"
+	"ctxtool/internal/body"
+	"ctxtool/internal/store"
+	"ctxtool/replay/ledger"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 	"ctxtool/stats"
 )
 
@@ -125,3 +134,257 @@ func program() string {
 
 // errNone is the error if there is nothing to export.
 var errNone = errors.New("no sessions to export")
+
+// A writing writes the files of one session.
+type writing struct {
+	*Options
+	in     Input
+	name   string // of its files, without what ends them
+	why    string // it cannot be read
+	result Result
+}
+
+// each returns the function that exports every session to files of its own, each complete or not there.
+func each(write func(w *writing, f *stats.Facts) error) func(o *Options, sessions []Input) (*Result, error) {
+	return func(o *Options, sessions []Input) (*Result, error) {
+		out := &Result{Schema: "ctxtool/export/1", Dir: o.Dir, Rows: map[string]int64{}}
+		if err := o.Disk.MkdirAll(o.Dir); err != nil {
+			return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: o.Dir}, Err: err}
+		}
+		done, all := int64(0), o.writings(sessions)
+		err := parallel.Ordered(all, func(w *writing) (*writing, error) { return w, w.read(write) },
+			func(w *writing, _ bool) error {
+				if out.Sessions++; w.why != "" {
+					w.Note("%s: %s", w.in.Name, w.why)
+				}
+				out.Exported += w.result.Exported
+				out.Unread += w.result.Unread
+				out.Files += w.result.Files
+				for name, n := range w.result.Rows {
+					out.Rows[name] += n
+				}
+				if done++; o.Progress != nil {
+					o.Progress(done, int64(len(all)))
+				}
+				return nil
+			})
+		if err == nil && out.Exported == 0 && out.Unread > 0 {
+			err = errors.New("no file could be read as a session")
+		}
+		out.Unchanged = out.Files == 0
+		return out, err
+	}
+}
+
+// writings are the sessions of the shard, with the names of their files: by the id of each, with a
+// number where another one has the same.
+func (o *Options) writings(sessions []Input) (all []*writing) {
+	taken := map[string]int{}
+	for _, in := range sessions {
+		id := store.ReadHeader(o.Disk, in.Path).ID
+		if id == "" {
+			id = filepath.Base(in.Path)
+		}
+		if !o.Shard.has(id) {
+			continue
+		}
+		name := strings.Map(func(c rune) rune {
+			if strings.ContainsRune(`/\:*?"<>|`, c) || c < ' ' {
+				return '_'
+			}
+			return c
+		}, strings.TrimLeft(id, "."))
+		key := strings.ToLower(name)
+		if taken[key]++; taken[key] > 1 {
+			name += fmt.Sprintf("~%d", taken[key])
+		}
+		all = append(all, &writing{Options: o, in: in, name: name})
+	}
+	return all
+}
+
+// read reads a session and writes its files. One that cannot be read is named, and is no error.
+func (w *writing) read(write func(w *writing, f *stats.Facts) error) (failed error) {
+	w.result.Rows = map[string]int64{}
+	err := w.Stats.Facts(w.in.Path, func(f *stats.Facts) error {
+		w.result.Exported++
+		failed = write(w, f)
+		return failed
+	})
+	if err != nil && failed == nil {
+		w.why = w.Says(err)
+		w.result.Unread++
+	}
+	return failed
+}
+
+// create writes a file of the session, and none if nothing is written.
+func (w *writing) create(end string, write func(to *bufio.Writer) error) error {
+	file, err := w.Disk.Create(filepath.Join(w.Dir, w.name+end), w.in.Path)
+	if err != nil {
+		return err
+	}
+	to := &searched{Writer: file, search: w.Search}
+	out := bufio.NewWriter(to)
+	err = write(out)
+	if err == nil {
+		err = out.Flush()
+	}
+	if err != nil || to.size == 0 {
+		file.Abort()
+		if errors.Is(err, errNone) {
+			err = nil
+		}
+		return err
+	}
+	w.result.Files++
+	return file.Commit()
+}
+
+// A searched writer passes complete lines on once they have been searched.
+type searched struct {
+	io.Writer
+	search func(line []byte) error
+	line   []byte // that is not complete
+	size   int64
+}
+
+func (s *searched) Write(p []byte) (int, error) {
+	s.size += int64(len(p))
+	end := bytes.LastIndexByte(p, '\n') + 1
+	if s.search == nil {
+		return s.Writer.Write(p)
+	}
+	s.line = append(s.line, p...)
+	if end == 0 {
+		return len(p), nil
+	}
+	whole := s.line[:len(s.line)-len(p)+end]
+	if err := s.search(whole); err != nil {
+		return 0, err
+	}
+	_, err := s.Writer.Write(whole)
+	s.line = append(s.line[:0], p[end:]...)
+	return len(p), err
+}
+
+// Forms of lines.
+const (
+	AsChat = "chat" // a request and its answer
+	AsSFT  = "sft"  // a turn: the context at its end, of which only its own answers are to be learned
+)
+
+// lines writes the requests of a session, or the turns, of all branches in the order of the file. Those
+// that failed are left out, and in turns those that call tools, which go on.
+func lines(w *writing, f *stats.Facts) error {
+	calls := map[int32]*stats.Call{}
+	for i := range f.Calls {
+		if c := &f.Calls[i]; c.Kind == "answer" {
+			calls[int32(c.Record)] = c
+		}
+	}
+	return w.create(".jsonl", func(out *bufio.Writer) error {
+		reader := f.Replay.NewReader()
+		for k := range f.Book.Requests {
+			q := &f.Book.Requests[k]
+			if !q.Known() || q.Warms || q.Failed {
+				continue
+			}
+			own := f.Replay.Own(int(q.Record))
+			raw, err := reader.Agent(own)
+			if err != nil {
+				return err
+			}
+			m := raw.Message()
+			answer := body.ChatAnswer(m)
+			if answer == nil || w.As == AsSFT && answer["tool_calls"] != nil {
+				continue
+			}
+			about := object{
+				"session": f.Report.ID, "entry": f.Session.ID(int(q.Record)), "request": q.Number, "model": modelOf(m),
+				"stop_reason": m.Stop.Text(),
+			}
+			if c := calls[q.Record]; c != nil {
+				about["prompt_tokens"], about["completion_tokens"] = c.Usage.Prompt(), c.Usage.Output
+				if c.Source != "" {
+					about["cost_usd"] = c.Cost
+				}
+			}
+			if err := w.line(out, f, q, answer, about); err != nil {
+				return err
+			}
+			w.result.Rows["lines"]++
+		}
+		return nil
+	})
+}
+
+// line writes a line.
+func (w *writing) line(out *bufio.Writer, f *stats.Facts, q *ledger.Request, answer, about object) error {
+	e, err := f.Replay.At(sessionfmt.Before(int(q.Record)))
+	if err != nil {
+		return err
+	}
+	messages, tools, err := body.Chat(e)
+	if err != nil {
+		return err
+	}
+	turn := 0 // where what is to be learned begins
+	if w.As == AsSFT {
+		if turn, err = lastPrompt(messages); err != nil {
+			return err
+		}
+	}
+	out.WriteString(`{"messages":[`)
+	at := 0
+	for item, err := range messages {
+		if err != nil {
+			return err
+		}
+		m := item.(object)
+		if w.As == AsSFT && at < turn && m["role"] == jsonl.Assistant.Role() {
+			m["weight"] = 0
+		}
+		if err := put(out, m, ","); err != nil {
+			return err
+		}
+		at++
+	}
+	if err := put(out, answer, "]"); err != nil {
+		return err
+	}
+	if tools != nil {
+		out.WriteString(`,"tools":`)
+		if err := put(out, tools, ""); err != nil {
+			return err
+		}
+	}
+	out.WriteString(`,"metadata":`)
+	return put(out, about, "}\n")
+}
+
+// lastPrompt returns the index of the last prompt of the user among messages.
+func lastPrompt(messages func(yield func(any, error) bool)) (last int, failed error) {
+	at := 0
+	for item, err := range messages {
+		if err != nil {
+			return 0, err
+		}
+		if item.(object)["role"] == jsonl.User.Role() {
+			last = at
+		}
+		at++
+	}
+	return last, nil
+}
+
+// put writes a value as JSON, and what follows it.
+func put(out *bufio.Writer, v any, after string) error {
+	b, err := body.JSON(v)
+	if err != nil {
+		return fmt.Errorf("as JSON: %w", err)
+	}
+	out.Write(b)
+	_, err = out.WriteString(after)
+	return err
+}

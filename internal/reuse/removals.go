@@ -1,6 +1,14 @@
 package reuse
 
-import "slices"
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"ctxtool/internal/activity"
+	"ctxtool/internal/survival"
+	"ctxtool/sessionfmt/jsonl"
+)
 
 // Removals are the messages that have left a context as it grows, and the texts that it has in
 // their place. They judge what each answer uses.
@@ -177,4 +185,193 @@ func with(all []Regret, one Regret) []Regret {
 		all[i].terms = append(all[i].terms, one.terms...)
 	}
 	return all
+}
+
+// Retrievals finds which results of lookups were used: a later answer names the file, or repeats
+// a line, path or identifier that no earlier message has. Further lookups are not uses. Message
+// must be called with the messages in order.
+type Retrievals struct {
+	used   []bool            // of each result
+	judged int               // results with an answer after them
+	said   map[uint64]int32  // the result that has a term first, -1 for another message
+	calls  map[string]string // the paths of lookups that wait for their results
+	byCall map[string]int    // the results of all calls, by id; nil for those of lookups
+	buf    []byte
+}
+
+// AllRetrievals returns Retrievals of the results of all calls.
+func AllRetrievals() *Retrievals {
+	r := NewRetrievals()
+	r.byCall = map[string]int{}
+	return r
+}
+
+// Used reports whether the result of a call was used, nil if there is none, or no answer after it.
+func (r *Retrievals) Used(call string) *bool {
+	if k, ok := r.byCall[call]; ok && k < r.judged {
+		return &r.used[k]
+	}
+	return nil
+}
+
+// NewRetrievals returns a Retrievals without messages.
+func NewRetrievals() *Retrievals {
+	return &Retrievals{said: map[uint64]int32{}, calls: map[string]string{}}
+}
+
+// Count returns the number of used results, and of results with an answer after them.
+func (r *Retrievals) Count() (used, of int) {
+	for _, u := range r.used[:r.judged] {
+		if u {
+			used++
+		}
+	}
+	return used, r.judged
+}
+
+// Message adds the next message of a request.
+func (r *Retrievals) Message(m *jsonl.Message) {
+	switch m.Kind {
+	case jsonl.Assistant:
+		r.judged = len(r.used)
+		r.answer(m)
+	case jsonl.ToolResult:
+		id := m.CallID.Text()
+		if path, ok := r.calls[id]; ok && !m.IsError.Truthy() {
+			if r.byCall != nil {
+				r.byCall[id] = len(r.used)
+			}
+			r.result(path, m)
+		} else {
+			texts(m, &r.buf, r.sayer(-1))
+		}
+		delete(r.calls, id)
+	default:
+		texts(m, &r.buf, r.sayer(-1))
+	}
+}
+
+// answer records the uses and lookups of an answer.
+func (r *Retrievals) answer(m *jsonl.Message) {
+	use := func(term uint64, _ Kind, _ []byte) {
+		if by, ok := r.said[term]; !ok {
+			r.said[term] = -1
+		} else if by >= 0 {
+			r.used[by] = true
+		}
+	}
+	texts(m, &r.buf, use)
+	for c := range activity.Calls(m) {
+		if c.Action.Looks() || r.byCall != nil {
+			r.calls[c.ID] = c.Path()
+		}
+		if c.Action.Looks() {
+			continue
+		}
+		for text := range c.Args.Strings {
+			r.buf = text.AppendText(r.buf[:0])
+			scan(r.buf, use)
+		}
+	}
+}
+
+// result records the terms of a result. A file that is read twice belongs to the last result.
+func (r *Retrievals) result(path string, m *jsonl.Message) {
+	k := int32(len(r.used))
+	r.used = append(r.used, false)
+	scan([]byte(path), func(term uint64, kind Kind, _ []byte) {
+		if kind == Path {
+			r.said[term] = k
+		}
+	})
+	texts(m, &r.buf, r.sayer(k))
+}
+
+// sayer returns a function that records the first message with a term.
+func (r *Retrievals) sayer(k int32) func(term uint64, _ Kind, _ []byte) {
+	return func(term uint64, _ Kind, _ []byte) {
+		if _, ok := r.said[term]; !ok {
+			r.said[term] = k
+		}
+	}
+}
+
+// An answer is the terms of an answer: what it uses of earlier messages, and what it has that later
+// ones can use. The lines that it says are often phrases: they are only of use while somebody else
+// has given them.
+type answer struct{ uses, has, says []uint64 }
+
+// read adds the terms of an answer to the scanner's, and records those of its calls by id. It
+// reports whether a call may change something.
+//
+// A line is quoted in what an agent says and in the text that an edit replaces; other arguments are
+// its own. Folders, and files that it names without one in a sentence, are known from elsewhere.
+// Commands that only look are no calls.
+func (s *scanner) read(m *jsonl.Message, calls map[string]uint64) (acts bool) {
+	texts(m, &s.buf, func(term uint64, kind Kind, name []byte) { s.tell(term, kind, name, true, true, false) })
+	for c := range activity.Calls(m) {
+		looks, quotes := false, c.Replacements()
+		for text := range c.Args.Strings {
+			s.buf = text.AppendText(s.buf[:0])
+			looks = looks || survival.OnlyLooks(string(s.buf))
+			alone := !bytes.ContainsAny(s.buf, " \n")
+			quote := slices.ContainsFunc(quotes, func(r activity.Replacement) bool { return r.Old == string(s.buf) })
+			scan(s.buf, func(term uint64, kind Kind, name []byte) { s.tell(term, kind, name, quote, false, alone) })
+		}
+		acts = acts || !looks && !c.Action.Looks() && c.Action != activity.Ask
+		if !looks { // only a result has what a call gave
+			term := callTerm(c.Tool, c.Args)
+			s.answer.uses = append(s.answer.uses, term)
+			calls[c.ID] = term
+		}
+	}
+	return acts
+}
+
+// tell adds a term of a text. quote is set if the text uses its lines, says if it is what the agent
+// says, and alone if it is a single word.
+func (s *scanner) tell(term uint64, kind Kind, name []byte, quote, says, alone bool) {
+	term = indexed(term, kind, name)
+	if kind == Line && says {
+		s.answer.says = append(s.answer.says, term)
+	} else {
+		s.answer.has = append(s.answer.has, term)
+	}
+	if kind == Identifier || kind == Line && quote || kind == Path && isFile(name, alone) {
+		s.answer.uses = append(s.answer.uses, term)
+	}
+}
+
+// indexed returns a term as an index has it: a file is known by its name alone, which a listing has
+// without its folders, and a short identifier is a word.
+func indexed(term uint64, kind Kind, name []byte) uint64 {
+	switch {
+	case kind == Path:
+		return hash(Path, name[bytes.LastIndexByte(name, '/')+1:])
+	case kind == Identifier && len(name) < longIdentifier:
+		return hash(word, name)
+	}
+	return term
+}
+
+// isFile reports whether a path is that of a file, by its extension, and has a folder or is alone.
+func isFile(path []byte, alone bool) bool {
+	i := bytes.LastIndexByte(path, '/')
+	return (alone || i >= 0) && bytes.IndexByte(path[i+1:], '.') > 0
+}
+
+// everywhere are the terms of files that an agent expects in a project without having seen them.
+var everywhere = func() map[uint64]bool {
+	all := map[uint64]bool{}
+	for _, name := range strings.Fields("README.md CHANGELOG.md CONTRIBUTING.md LICENSE.md AGENTS.md CLAUDE.md " +
+		"go.mod go.sum main.go package.json package-lock.json tsconfig.json index.ts index.js index.html Cargo.toml " +
+		"pyproject.toml requirements.txt setup.py __init__.py") {
+		all[hash(Path, []byte(name))] = true
+	}
+	return all
+}()
+
+// callTerm returns the term of a call.
+func callTerm(tool string, args jsonl.Value) uint64 {
+	return hash(Call, args.AppendMinified([]byte(tool+"\x00")))
 }

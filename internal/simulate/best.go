@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"ctxtool/internal/phrase"
 )
@@ -161,4 +162,64 @@ func instead(order []*Run, goal Goal) []string {
 	}
 	return []string{fmt.Sprintf("%s %s instead of %s, and %s", one.Policy, other.has(one), other.value(best),
 		goal.has(one))}
+}
+
+// sampled is the number of sessions of a sample, or a few less.
+const sampled = 12
+
+// Sample returns the places of sessions, given their bytes, whose time says how long all of them
+// take: by size, those in the middle of each twelfth of all bytes, so that the sizes that take
+// most of the time have most of the sample. A session with more than a fiftieth of the bytes is
+// only in it if there is no other. The largest are first, so that they do not end last.
+func Sample(sizes []int64) (places []int) {
+	bySize := make([]int, len(sizes))
+	var total int64
+	for k, n := range sizes {
+		bySize[k] = k
+		total += n
+	}
+	slices.SortStableFunc(bySize, func(a, b int) int { return cmp.Compare(sizes[a], sizes[b]) })
+	var bytes int64
+	middle := total / (2 * sampled)
+	for _, k := range bySize {
+		if bytes += sizes[k]; bytes <= middle {
+			continue
+		}
+		if sizes[k] <= total/50 || len(places) == 0 {
+			places = append(places, k)
+		}
+		for middle < bytes {
+			middle += max(1, total/sampled)
+		}
+	}
+	slices.Reverse(places)
+	return places
+}
+
+// Sweep returns the policies with each value of an option: KEY=A,B,C. Policies without that option
+// stay as they are; it is an error if none has it.
+func Sweep(all []Contender, spec string) (out []Contender, err error) {
+	key, list, ok := strings.Cut(spec, "=")
+	if !ok {
+		return nil, fmt.Errorf("%q: must be KEY=A,B,C", spec)
+	}
+	if !slices.ContainsFunc(all, func(c Contender) bool { return c.Policy != nil && c.Policy.Has(key) }) {
+		return nil, fmt.Errorf("%q: no policy has the option %s", spec, key)
+	}
+	for _, one := range all {
+		if one.Policy == nil || !one.Policy.Has(key) {
+			out = append(out, one)
+			continue
+		}
+		for text := range strings.SplitSeq(list, ",") {
+			next := Contender{Name: one.Name + " " + key + "=" + text, Policy: one.Policy.Copy()}
+			if err := next.Policy.Set(key, text); err != nil {
+				return nil, fmt.Errorf("%q: %w", spec, err)
+			}
+			if !slices.ContainsFunc(out, func(c Contender) bool { return c.Name == next.Name }) {
+				out = append(out, next)
+			}
+		}
+	}
+	return out, nil
 }

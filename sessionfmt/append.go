@@ -121,7 +121,7 @@ func (s *Session) markEnd() (err error) {
 	if s.src.info == nil || s.src.packing != plain {
 		return nil
 	}
-	s.end.from, s.end.seed = s.records[len(s.records)-1].off, maphash.MakeSeed()
+	s.end.from, s.end.seed = s.records[len(s.records)-1].off(), maphash.MakeSeed()
 	s.end.hash, err = s.end.sum(s.src.bytes, s.src.size)
 	return err
 }
@@ -261,7 +261,7 @@ func (s *Session) refuseHeader() error {
 		}
 		if !head.Get("id").IsString() {
 			why = "its header's id is not a string"
-		} else if s.records[0].off == int64(len(jsonl.BOM)) && string(mark) == jsonl.BOM {
+		} else if s.records[0].off() == int64(len(jsonl.BOM)) && string(mark) == jsonl.BOM {
 			why = "it starts with a byte order mark"
 		}
 	}

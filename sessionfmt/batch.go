@@ -97,7 +97,7 @@ func inBatch(line jsonl.Value) bool {
 func (s *Session) LastActivity() (ms int64, ok bool) {
 	last := s.records[s.Len()-1]
 	if s.doc == nil && s.refuseTail() != nil ||
-		s.dialect == nil && s.src.size-last.off-int64(last.size) > int64(len("\r\n")) {
+		s.dialect == nil && s.src.size-last.off()-int64(last.size) > int64(len("\r\n")) {
 		return 0, false
 	}
 	r := s.NewReader()

@@ -45,7 +45,7 @@ func (s *Session) Branch(leaf int, file string, now time.Time) (*BranchFile, err
 		return nil, s.at(&Error{Err: errors.New("it has no session header"), Hint: "run ctxtool repair"})
 	}
 	path, found := s.Path(leaf)
-	if len(found) > 0 || len(path) > 0 && s.records[path[0]].up > 0 {
+	if len(found) > 0 || len(path) > 0 && s.Parent(path[0]) >= 0 {
 		return nil, s.at(&Error{Err: errors.New("the path to that point is a parent cycle"),
 			Hint: "run ctxtool repair"})
 	}

@@ -171,16 +171,24 @@ const scalarLeaf = "the last record is not an object: pi shows an empty session;
 func (s *Session) link(from int) {
 	for i := from; i < len(s.records); i++ {
 		r := &s.records[i]
-		parent := s.parentOf(i)
-		if !r.kind.IsEntry() || len(parent) == 0 {
+		parent := idAt(s.ids, ref(r.parent))
+		if len(parent) == 0 {
+			r.parent = 0
 			continue
 		}
-		if i > 0 && s.records[i-1].id == r.parent && s.records[i-1].flags&flagShadowed == 0 {
-			r.up = uint32(i)
+		if !r.kind.IsEntry() {
+			r.flags |= flagOrphan
 			continue
 		}
-		r.up = uint32(s.withID(parent) + 1)
-		switch p := int(r.up) - 1; {
+		if i > 0 && s.records[i-1].id == ref(r.parent) && s.records[i-1].flags&flagShadowed == 0 {
+			r.parent = uint32(i)
+			continue
+		}
+		p := s.withID(parent)
+		if r.flags |= flagOrphan; p >= 0 {
+			r.parent, r.flags = uint32(p+1), r.flags&^flagOrphan
+		}
+		switch {
 		case p < 0 && s.Coverage.Partial: // before the part that was read
 		case p < 0:
 			s.orphans = true

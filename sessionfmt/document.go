@@ -76,7 +76,7 @@ func (s *Session) readDocument(workers int, opt Options) error {
 	header.cover.Lines, header.cover.passed = 1, 1
 	x.add(header, doc.head, 0, false)
 	for i := range header.records {
-		header.records[i].off, header.records[i].size = s.first.Off, s.first.Size
+		header.records[i].move(s.first)
 	}
 	for k := range s.base {
 		lines += s.base[k].lines

@@ -260,7 +260,8 @@ func (x *indexer) addForeign(u *unit, head dialect.Head, rec record) {
 		rec.flags |= flagNoUsage
 	}
 	rec.kind = jsonl.Kind(head.Code)
-	rec.id, rec.parent, rec.up = u.intern(head.ID), u.intern(head.Ref), uint32(u.intern(head.Group))
+	rec.id, rec.parent = u.intern(head.ID), uint32(u.intern(head.Ref))
+	u.groups = append(u.groups, u.intern(head.Group))
 	if rec.flags&flagBadUTF8 != 0 {
 		u.findings.add("invalid-utf8", u.cover.passed, idString(idAt(u.ids, rec.id)), badUTF8)
 	}
@@ -351,7 +352,7 @@ func (r *Reader) picked(head *jsonl.HeadReader, line jsonl.Value, said *jsonl.Me
 
 // sameLines reports whether two entries are made of the same lines.
 func (s *Session) sameLines(i, k int) bool {
-	if s.records[i].off != s.records[k].off {
+	if s.records[i].off() != s.records[k].off() {
 		return false
 	}
 	a, b := s.last[i], s.last[k]
@@ -365,19 +366,19 @@ func (s *Session) sameLines(i, k int) bool {
 // part is how many entries before record i are made of its first line.
 func (r *Reader) part(i int) int {
 	s, before := r.s, i-1
-	if r.unread && r.made == before && before >= 0 && s.records[before].off == s.records[i].off &&
+	if r.unread && r.made == before && before >= 0 && s.records[before].off() == s.records[i].off() &&
 		s.records[before].kind.IsEntry() {
 		return r.source.Part + 1
 	}
-	return s.part(i, s.records[i].off)
+	return s.part(i, s.records[i].off())
 }
 
 // linesOf reads the lines of an entry. Those that are near each other are read at once, where they
 // stand.
 func (r *Reader) linesOf(i int) error {
-	rec := &r.s.records[i]
-	spans := append(r.spans[:0], dialect.Span{Off: rec.off, Size: rec.size})
-	from, to := rec.off, rec.off+int64(rec.size)
+	first := r.s.records[i].span()
+	spans := append(r.spans[:0], first)
+	from, to := first.Off, first.Off+int64(first.Size)
 	for j := range r.s.joinedTo(i) {
 		spans = append(spans, j.at())
 		from, to = min(from, j.off), max(to, j.off+int64(j.size))

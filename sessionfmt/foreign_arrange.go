@@ -16,9 +16,8 @@ type arrangement struct {
 	s     *Session
 	by    dialect.Arranger
 	line  dialect.Line // the one at hand
-	flags uint8        // of that
+	flags uint16       // of that
 	leaf  int
-	none  ref // an empty id
 	names *Namer
 	times bool
 	r     *Reader
@@ -33,7 +32,7 @@ func (s *Session) newArrangement(opt Options) *arrangement {
 	if s.doc != nil {
 		by = s.dialect.Document
 	}
-	return &arrangement{s: s, by: by(), times: opt.Times, leaf: -1, none: s.keepID(nil), names: s.NewNamer(),
+	return &arrangement{s: s, by: by(), times: opt.Times, leaf: -1, names: s.NewNamer(),
 		r: s.NewReader()}
 }
 
@@ -47,9 +46,9 @@ func (a *arrangement) merge(u *unit) error {
 		a.flags = rec.flags
 		s.badUTF8 = s.badUTF8 || rec.flags&flagBadUTF8 != 0
 		a.line = dialect.Line{
-			Code: dialect.Code(rec.kind), At: dialect.Span{Off: rec.off, Size: rec.size}, Number: before + rec.line,
-			ID: idAt(u.ids, rec.id), Ref: idAt(u.ids, rec.parent), Group: idAt(u.ids, ref(rec.up)),
-			Own: s.sectionAt(rec.off) == nil,
+			Code: dialect.Code(rec.kind), At: rec.span(), Number: before + rec.line,
+			ID: idAt(u.ids, rec.id), Ref: idAt(u.ids, ref(rec.parent)), Group: idAt(u.ids, u.groups[i]),
+			Own: s.sectionAt(rec.off()) == nil,
 		}
 		if len(u.times) > 0 {
 			a.line.Time = u.times[i]
@@ -78,7 +77,8 @@ func (a *arrangement) end() error {
 // Add is of [dialect.Tree], as what follows is.
 func (a *arrangement) Add(kind jsonl.Kind, l *dialect.Line, more ...dialect.Span) (entry int) {
 	s := a.s
-	rec := record{off: l.At.Off, size: l.At.Size, line: l.Number, kind: kind}
+	rec := record{line: l.Number, kind: kind}
+	rec.move(l.At)
 	if kind != jsonl.Header && a.line.At.Off == l.At.Off {
 		rec.flags = a.flags
 	}
@@ -89,10 +89,7 @@ func (a *arrangement) Add(kind jsonl.Kind, l *dialect.Line, more ...dialect.Span
 	}
 	if kind.IsEntry() {
 		s.tableRoom()
-		rec.parent = a.none
-		if a.leaf >= 0 {
-			rec.parent, rec.up = s.records[a.leaf].id, uint32(a.leaf+1)
-		}
+		rec.parent = uint32(a.leaf + 1)
 		slot, tag := s.slot(id)
 		if len(id) == 0 || *slot != 0 {
 			id = a.name(l, kind)
@@ -135,7 +132,7 @@ func (a *arrangement) name(l *dialect.Line, kind jsonl.Kind) []byte {
 // nextPart is part of the next record, which often follows the one that was numbered last.
 func (a *arrangement) nextPart(off int64) int {
 	i := len(a.s.records)
-	if before := i - 1; before > 0 && before == a.numbered && a.s.records[before].off == off &&
+	if before := i - 1; before > 0 && before == a.numbered && a.s.records[before].off() == off &&
 		a.s.records[before].kind.IsEntry() {
 		a.part++
 	} else {
@@ -147,7 +144,7 @@ func (a *arrangement) nextPart(off int64) int {
 
 // part is how many entries before record i are made of the line at an offset.
 func (s *Session) part(i int, off int64) (n int) {
-	for ; i > 0 && s.records[i-1].off == off && s.records[i-1].kind.IsEntry(); i-- {
+	for ; i > 0 && s.records[i-1].off() == off && s.records[i-1].kind.IsEntry(); i-- {
 		n++
 	}
 	return n
@@ -198,9 +195,9 @@ func (a *arrangement) Report(code string, l *dialect.Line, text string) {
 }
 
 func (a *arrangement) Replace(entry int, old, by dialect.Span) {
-	if rec := &a.s.records[entry]; rec.off == old.Off {
+	if rec := &a.s.records[entry]; rec.off() == old.Off {
 		a.numbered = 0
-		rec.off, rec.size = by.Off, by.Size
+		rec.move(by)
 		rec.flags &^= flagNoUsage
 	}
 	for j := range a.s.joinedTo(entry) {
@@ -211,8 +208,7 @@ func (a *arrangement) Replace(entry int, old, by dialect.Span) {
 }
 
 func (a *arrangement) Spans(entry int) []dialect.Span {
-	rec := &a.s.records[entry]
-	all := []dialect.Span{{Off: rec.off, Size: rec.size}}
+	all := []dialect.Span{a.s.records[entry].span()}
 	for j := range a.s.joinedTo(entry) {
 		all = append(all, j.at())
 	}

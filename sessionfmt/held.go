@@ -48,9 +48,6 @@ func (s *Session) Hold(b *Batch) error {
 	if err := s.merge(u); err != nil {
 		return err
 	}
-	for i := n; i < len(s.records); i++ {
-		s.records[i].up = 0
-	}
 	s.extend(n)
 	return nil
 }
@@ -58,7 +55,8 @@ func (s *Session) Hold(b *Batch) error {
 // Reparent makes record i of a copy follow another, -1 for none. Its line still has the parent
 // that it was written with.
 func (s *Session) Reparent(i, parent int) {
-	s.records[i].up = uint32(parent + 1)
+	s.records[i].parent = uint32(parent + 1)
+	s.records[i].flags &^= flagOrphan
 	s.forward = s.forward || parent >= i
 }
 

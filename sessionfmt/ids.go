@@ -97,7 +97,7 @@ func (s *Session) giveIDs() error {
 		if len(s.idOf(i)) > 0 {
 			own++
 		}
-		rec.parent, prev = prev, add(names.Name(string(idAt(ids, prev)), r.Entry(i)))
+		rec.parent, prev = uint32(prev), add(names.Name(string(idAt(ids, prev)), r.Entry(i)))
 		rec.id = prev
 		rec.flags &^= flagWrongID
 	}
@@ -151,11 +151,11 @@ func (u *unit) name(rec *record, h *jsonl.Picked) {
 	if n := len(u.records); n > 0 {
 		prev := u.records[n-1].id
 		if id := idAt(u.ids, prev); len(id) > 0 && h.ParentID.Is(string(id)) {
-			rec.parent = prev
+			rec.parent = uint32(prev)
 			return
 		}
 	}
-	rec.parent = u.intern(h.ParentID)
+	rec.parent = uint32(u.intern(h.ParentID))
 }
 
 // intern adds an id to the arena. A number is a valid key in pi, so it keeps its spelling,
@@ -237,8 +237,15 @@ func (s *Session) withID(id []byte) int {
 }
 
 // idOf returns the id of record i as in the arena, parentOf that of its parent.
-func (s *Session) idOf(i int) []byte     { return idAt(s.ids, s.records[i].id) }
-func (s *Session) parentOf(i int) []byte { return idAt(s.ids, s.records[i].parent) }
+func (s *Session) idOf(i int) []byte { return idAt(s.ids, s.records[i].id) }
+func (s *Session) parentOf(i int) []byte {
+	if s.Orphan(i) {
+		return idAt(s.ids, ref(s.records[i].parent))
+	} else if up := s.Parent(i); up >= 0 {
+		return s.idOf(up)
+	}
+	return nil
+}
 
 // mostShort is the number of bytes up to which an id is not shortened.
 const mostShort = 8

@@ -13,16 +13,32 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A record is the index entry of one JSON line: 32 bytes, in addition to its id.
+// A record is the index entry of one JSON line: 24 bytes, in addition to its id.
 type record struct {
-	off    int64  // of the line in the file, bytes
-	size   uint32 // of the line without its newline, bytes
-	line   uint32 // physical line, from 1
-	id     ref
-	parent ref    // empty if null, absent or ""
-	up     uint32 // the parent's record number plus 1, 0 for a root; set once all ids are known
+	low  uint32 // of the offset of the line in the file, bytes
+	size uint32 // of the line without its newline, bytes
+	line uint32 // physical line, from 1
+	id   ref
+	// the ref of the parent's id, empty if null, absent or ""; once all ids are known the parent's record number
+	// plus 1, 0 for a root, or still the ref, with flagOrphan
+	parent uint32
+	high   uint8 // of the offset
 	kind   jsonl.Kind
-	flags  uint8
+	flags  uint16
+}
+
+// largest is the size that a file may have, bytes: offsets are numbers of 40 bits.
+const largest = 1 << 40
+
+// off is the offset of the line in the file.
+func (r *record) off() int64 { return int64(r.high)<<32 | int64(r.low) }
+
+// span is where the line is in the file.
+func (r *record) span() dialect.Span { return dialect.Span{Off: r.off(), Size: r.size} }
+
+// move makes it the record of another line.
+func (r *record) move(to dialect.Span) {
+	r.low, r.high, r.size = uint32(to.Off), uint8(to.Off>>32), to.Size
 }
 
 // A ref is the offset of an id in the arena, after its length byte.
@@ -37,6 +53,7 @@ const (
 	flagUnanswered             // an answer that did not end its request; see Session.Answers
 	flagNoUsage                // its line is known to have no usage
 	flagRecorded               // an answer whose request is recorded; see Session.Recorded
+	flagOrphan                 // its parent is not in the file
 )
 
 // unitSize is how much of a file a worker reads at a time, and slack how much more, so that the
@@ -61,6 +78,7 @@ type unit struct {
 	records  []record
 	times    []int64
 	ids      []byte
+	groups   []ref // of lines of another agent
 	findings findings
 	cover    Coverage
 	err      error
@@ -69,7 +87,7 @@ type unit struct {
 // clear prepares a unit for another reading of its range.
 func (u *unit) clear() {
 	*u = unit{off: u.off, end: u.end, records: u.records[:0], times: u.times[:0], ids: u.ids[:0],
-		findings: findings{list: u.findings.list[:0]}}
+		groups: u.groups[:0], findings: findings{list: u.findings.list[:0]}}
 }
 
 // An indexer builds units; each worker has one.
@@ -251,7 +269,8 @@ func (x *indexer) add(u *unit, line []byte, off int64, open bool) *jsonl.Picked 
 }
 
 func newRecord(line []byte, off int64, at int, validate bool) record {
-	rec := record{off: off, size: uint32(len(line)), line: uint32(at)}
+	rec := record{line: uint32(at)}
+	rec.move(dialect.Span{Off: off, Size: uint32(len(line))})
 	if validate && !utf8.Valid(line) {
 		rec.flags = flagBadUTF8
 	}
@@ -348,7 +367,7 @@ func (s *Session) merge(u *unit) error {
 		r := &u.records[i]
 		r.line += uint32(line)
 		r.id += base
-		r.parent += base
+		r.parent += uint32(base)
 	}
 	s.reserve(u)
 	s.report(u)

@@ -255,20 +255,20 @@ func (s *Session) Offset(i int) int64 {
 	if s.dialect != nil {
 		return int64(i)
 	}
-	return s.records[i].off
+	return s.records[i].off()
 }
 
 // LineSize returns the length in bytes of the line of record i, without its newline. A line that
 // makes several entries counts with the first of them, and 0 with the others.
 func (s *Session) LineSize(i int) int {
-	if i > 0 && s.records[i-1].off == s.records[i].off && s.records[i-1].kind.IsEntry() {
+	if i > 0 && s.records[i-1].off() == s.records[i].off() && s.records[i-1].kind.IsEntry() {
 		return 0
 	}
 	return int(s.records[i].size)
 }
 
 // Orphan reports whether record i names a parent that is not in the file.
-func (s *Session) Orphan(i int) bool { return len(s.parentOf(i)) > 0 && s.records[i].up == 0 }
+func (s *Session) Orphan(i int) bool { return s.records[i].flags&flagOrphan != 0 }
 
 // Shadowed reports whether a later record has the same id as record i.
 func (s *Session) Shadowed(i int) bool { return s.records[i].flags&flagShadowed != 0 }

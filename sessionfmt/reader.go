@@ -115,8 +115,7 @@ func (r *Reader) Raw(i int) ([]byte, error) {
 // line.
 func (r *Reader) lines(i int, one bool) ([]byte, error) {
 	work.Line()
-	rec := &r.s.records[i]
-	line, err := r.read(dialect.Span{Off: rec.off, Size: rec.size})
+	line, err := r.read(r.s.records[i].span())
 	if err == nil && one {
 		line = r.oneLine(line)
 	}

@@ -70,7 +70,7 @@ func (s *Session) Lines(yield func(Line, error) bool) {
 			yield(l, &Error{Pos: Pos{File: s.Name, Line: l.Number}, Err: err})
 			return
 		}
-		if next < len(records) && records[next].off == at {
+		if next < len(records) && records[next].off() == at {
 			l.Record = next
 			next++
 		}

@@ -193,6 +193,8 @@ func (s *Session) index(opt Options) error {
 // read reads all lines, and makes records of them.
 func (s *Session) read(workers int, opt Options) error {
 	switch {
+	case s.src.size > largest:
+		return fmt.Errorf("the file has %d bytes: at most %d can be read", s.src.size, int64(largest))
 	case s.doc != nil:
 		return s.readDocument(workers, opt)
 	case s.dialect == nil && opt.Unindexed:
@@ -290,7 +292,12 @@ func (s *Session) Find(id string) int {
 
 // Parent returns the record number of record i's parent, -1 for a root or if the parent is not
 // in the file.
-func (s *Session) Parent(i int) int { return int(s.records[i].up) - 1 }
+func (s *Session) Parent(i int) int {
+	if s.Orphan(i) {
+		return -1
+	}
+	return int(s.records[i].parent) - 1
+}
 
 // Path returns the record numbers from the root to record leaf. A negative leaf gives the empty
 // path. A parent cycle ends the path: the entry that closes it is left out and reported.

@@ -89,7 +89,7 @@ func (s *Session) tells(path []int, need Need) (enough bool, err error) {
 		return slices.ContainsFunc(s.found.list, func(f Finding) bool { return f.Code == code })
 	}
 	switch {
-	case s.dialect != nil, s.header != 0, s.records[0].off > 0, faulty("header-id"):
+	case s.dialect != nil, s.header != 0, s.records[0].off() > 0, faulty("header-id"):
 		return false, fmt.Errorf("%w: its first line is not a session header", ErrTail)
 	case s.Version < 3, faulty("version"):
 		return false, fmt.Errorf("%w: its format version is older than 3", ErrTail)

@@ -57,6 +57,9 @@ func identical(a, b []int32) bool { return len(a) == len(b) && (len(a) == 0 || &
 // Known reports whether there is a snapshot at all.
 func (m Messages) Known() bool { return m.version != nil }
 
+// Upto returns the snapshot in which the list had that many messages, of those between which it only grew.
+func (m Messages) Upto(n int32) Messages { return Messages{m.version, n} }
+
 // Listed returns the number of messages without the uncached ones.
 func (m Messages) Listed() int { return int(m.n) }
 

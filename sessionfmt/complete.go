@@ -185,8 +185,10 @@ func (s *Session) link(from int) {
 			continue
 		}
 		p := s.withID(parent)
-		if r.flags |= flagOrphan; p >= 0 {
-			r.parent, r.flags = uint32(p+1), r.flags&^flagOrphan
+		if p < 0 {
+			r.flags |= flagOrphan
+		} else {
+			r.parent = uint32(p + 1)
 		}
 		switch {
 		case p < 0 && s.Coverage.Partial: // before the part that was read

@@ -195,7 +195,7 @@ func (c *accountant) why(b *Break, of, k int32, known beginning) {
 // whyMessage finds why request k has another message than request of at the break.
 func (c *accountant) whyMessage(b *Break, of, k, known int32, changes iter.Seq[*replay.Change]) {
 	v, was := c.view(of), c.originAfter(known, of)
-	switch n, _ := v.Until(c.l.Requests[of].Messages.Len()); {
+	switch n, _ := v.Until(c.l.Requests[of].Messages().Len()); {
 	case b.At < v.Cached():
 		c.replaced(b, was, c.originAfter(known, k), changes)
 		return

@@ -112,8 +112,8 @@ func (t *trie) add(k, last int32) int32 {
 	i, j := v.Next(0), 0
 	if q := &t.l.Requests[k]; last >= 0 {
 		of = q.Previous
-		before := t.view(of)
-		i, j = v.Common(&before, int(q.Kept), int(q.Kept))
+		before, kept := t.view(of), t.l.Kept(q)
+		i, j = v.Common(&before, kept, kept)
 	}
 	size, tokens := v.Until(i)
 	var passed []int32

@@ -168,7 +168,8 @@ func (t *story) tell(w *bufio.Writer, leaf int, number int32) (finals, error) {
 	// What another trajectory tells is copied as far as the first request had it.
 	first := slices.IndexFunc(asked, func(q *ledger.Request) bool { return !b.again(int(q.Record)) })
 	for i, q := range asked[max(0, first):] {
-		s := &state{n: q.Messages.Len(), listed: q.Messages.Listed(), kept: int(q.Kept), piece: q.Messages.Piece,
+		is := q.Messages()
+		s := &state{n: is.Len(), listed: is.Listed(), kept: t.Book.Kept(q), piece: is.Piece,
 			request: q, tokens: int64(q.Context)}
 		if i == 0 {
 			s.kept = 0

@@ -113,8 +113,8 @@ func (m *maker) answerRow(row *Request, k int32) {
 	row.UserTokens, row.AnswerTokens = from0(one.shares.User), from0(one.shares.Answers)
 	row.ResultTokens, row.SummaryTokens = from0(one.shares.Results), from0(one.shares.Summaries)
 	view := m.Book.View(k, false)
-	sent, _ := view.Until(q.Messages.Len())
-	row.KeptMessages, row.FreshTokens, row.Messages = from0(q.Kept), &one.fresh, from0(sent)
+	sent, _ := view.Until(q.Messages().Len())
+	row.KeptMessages, row.FreshTokens, row.Messages = from0(m.Book.Kept(q)), &one.fresh, from0(sent)
 }
 
 // cacheRow sets what the account of the cache has of a request.
@@ -276,5 +276,5 @@ func (m *maker) live(k int32) {
 
 // tokens returns the tokens of a message by its number.
 func (m *maker) tokens(q *ledger.Request, number int32) float64 {
-	return float64(m.Book.Measure(number, q.Messages.Numbered(number)).Tokens)
+	return float64(m.Book.Measure(number, q.Messages().Numbered(number)).Tokens)
 }

@@ -392,9 +392,9 @@ func carriedAsRequestsSay(t *testing.T, what, name string, r *Rows) {
 			for _, number := range one.came {
 				fresh[number] = true
 			}
-			for i := range q.Messages.Len() {
-				number := q.Messages.Number(i)
-				if !q.Messages.Piece(i).Sent() {
+			for i := range q.Messages().Len() {
+				number := q.Messages().Number(i)
+				if !q.Messages().Piece(i).Sent() {
 					continue
 				}
 				requests[number]++

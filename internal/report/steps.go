@@ -107,7 +107,7 @@ func (p *Report) request(l *ledger.Ledger, k int32) error {
 		return err
 	}
 	v := l.View(k, false)
-	same, _ := v.Until(int(q.Kept))
+	same, _ := v.Until(l.Kept(q))
 	st.Entry, st.Request = append(st.Entry, int(q.Record)), append(st.Request, int(q.Number))
 	st.Same, st.List, st.Cached = append(st.Same, same), append(st.List, list), append(st.Cached, v.Cached())
 	before := -1
@@ -118,7 +118,11 @@ func (p *Report) request(l *ledger.Ledger, k int32) error {
 	if err != nil {
 		return err
 	}
-	return p.settings(l, setting{int(q.Leaf), before, l.Counts(q), ref, promptKey{q.Prompt, l.Levels[q.Level]},
+	leaf := -1 // the last record before the answer
+	if q.Place > 0 {
+		leaf = p.s.Parent(int(q.Record))
+	}
+	return p.settings(l, setting{leaf, before, l.Counts(q), ref, promptKey{q.Prompt, l.Levels[q.Level]},
 		l.Thinking(q)})
 }
 
@@ -175,11 +179,11 @@ func (p *Report) model(ref models.Ref) (at int, err error) {
 // reference to those that this one has elsewhere.
 func (p *Report) list(l *ledger.Ledger, k int32) (list []any, err error) {
 	q := &l.Requests[k]
-	is, v := q.Messages, l.View(k, false)
+	is, v := q.Messages(), l.View(k, false)
 	var was replay.Messages
 	var before ledger.View
 	if q.Previous >= 0 {
-		was, before = l.Requests[q.Previous].Messages, l.View(q.Previous, false)
+		was, before = l.Requests[q.Previous].Messages(), l.View(q.Previous, false)
 	}
 	elsewhere := map[int32]int{} // in the step before, by number
 	for _, s := range was.Stretches(is) {
@@ -198,7 +202,7 @@ func (p *Report) list(l *ledger.Ledger, k int32) (list []any, err error) {
 		list = append(list, run)
 	}
 	for _, s := range is.Stretches(was) {
-		from := max(s.From, int(q.Kept))
+		from := max(s.From, l.Kept(q))
 		if s.At >= 0 {
 			first, _ := v.Until(from)
 			end, _ := v.Until(s.To)

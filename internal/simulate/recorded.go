@@ -104,8 +104,8 @@ func requestsOf(l *ledger.Ledger, leaf int) (all []recordedRequest) {
 		}
 		q, v := &l.Requests[k], l.View(k, false)
 		one := recordedRequest{prompt: q.Prompt}
-		kept, keptTokens := v.Until(int(q.Kept))
-		messages, tokens := v.Until(q.Messages.Len())
+		kept, keptTokens := v.Until(l.Kept(q))
+		messages, tokens := v.Until(q.Messages().Len())
 		one.messages, one.kept, one.keptTokens, one.again = messages, kept, int(keptTokens), int(tokens-keptTokens)
 		fresh, gone := l.Apart(k)
 		for i := range gone {

@@ -17,17 +17,19 @@ func (q *Request) Usage() Usage {
 	if q.large != nil {
 		return *q.large
 	}
-	u := &q.usage
-	return Usage{int64(u[0]), int64(u[1]), int64(u[2]), int64(u[3]), int64(u[4])}
+	u := Usage{int64(q.usage[0]), int64(q.usage[1]), int64(q.usage[2]), int64(q.usage[3]), 0}
+	if q.hour {
+		u.CacheWrite1h = u.CacheWrite
+	}
+	return u
 }
 
-// keep keeps a usage: few have numbers that are not small.
+// keep keeps a usage: few have numbers that are not small, or are written to the cache for two times.
 func (q *Request) keep(u Usage) {
-	if all := u.Input | u.Output | u.CacheRead | u.CacheWrite | u.CacheWrite1h; all > math.MaxUint32 {
+	q.usage = [...]uint32{uint32(u.Input), uint32(u.Output), uint32(u.CacheRead), uint32(u.CacheWrite)}
+	if q.hour = u.CacheWrite1h > 0; q.Usage() != u {
 		q.Setting = &Setting{large: &u}
 	}
-	q.usage = [...]uint32{uint32(u.Input), uint32(u.Output), uint32(u.CacheRead), uint32(u.CacheWrite),
-		uint32(u.CacheWrite1h)}
 }
 
 // Size returns the recorded size of the request in tokens, 0 if unknown.

@@ -24,19 +24,21 @@ func TestTime(t *testing.T) {
 	} {
 		line := jsonl.Value(c.line)
 		written, dated := line.Get("timestamp").Millis()
-		var q Request
+		q := Request{Setting: new(Setting)}
 		if q.answered(written, dated, [5]jsonl.Value{4: line.First("message", "timestamp")}, models.Ref{}); q.At != c.want {
 			t.Errorf("%s: %d, want %d", c.line, q.At, c.want)
 		}
 	}
 }
 
-// TestLarge: a usage with numbers of any size is kept as it is.
+// TestLarge: a usage with numbers of any size, of what is kept for any time, is kept as it is.
 func TestLarge(t *testing.T) {
 	for _, n := range []int64{0, 1, math.MaxUint32, math.MaxUint32 + 1, jsonl.MostUsage} {
-		q, want := Request{Setting: new(Setting)}, Usage{Input: 1, CacheRead: n, CacheWrite1h: 2}
-		if q.keep(want); q.Usage() != want || q.Size() != 1+n {
-			t.Errorf("%d: %+v, of size %d", n, q.Usage(), q.Size())
+		for _, hour := range []int64{0, 1, n} {
+			q, want := Request{Setting: new(Setting)}, Usage{Input: 1, CacheRead: n, CacheWrite: n, CacheWrite1h: hour}
+			if q.keep(want); q.Usage() != want || q.Size() != 1+2*n {
+				t.Errorf("%d, %d: %+v, of size %d", n, hour, q.Usage(), q.Size())
+			}
 		}
 	}
 }

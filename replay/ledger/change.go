@@ -17,8 +17,8 @@ type Message struct {
 // longer has, without system messages and those of one request alone. It costs as much as they differ.
 func (l *Ledger) Apart(k int32) (fresh, gone []Message) {
 	q := &l.Requests[k]
-	was := l.before(q)
-	return l.sent(q.Messages, q.Messages.Without(was)), l.sent(was, was.Without(q.Messages))
+	is, was := q.Messages(), l.before(q)
+	return l.sent(is, is.Without(was)), l.sent(was, was.Without(is))
 }
 
 // sent returns the messages with those numbers that a provider gets.

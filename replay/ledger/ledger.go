@@ -79,23 +79,22 @@ type Model struct {
 // and those that rarely change are shared.
 type Request struct {
 	*Setting
-	Messages  replay.Messages // as replayed, with those that no provider gets
-	Record    int32           // the answer
-	Previous  int32           // index of the request before it on its branch; -1 for the first
-	Number    int32           // from 0 along its path; -1 if the replay did not reach it
-	Leaf      int32           // the last record before the answer
-	Place     int32           // of the answer on its path
-	Kept      int32           // leading elements of the list that the previous request had too
-	Context   int32           // size of the context in tokens before the answer is known (docs/figures.md)
-	Estimated int32           // what of it no provider has recorded
-	ModelBy   int32           // the last record that set the path's model, -1 for none
-	sent      int32           // messages that a provider gets, and their tokens
-	tokens    int64
+	Record    int32 // the answer
+	Previous  int32 // index of the request before it on its branch; -1 for the first
+	Number    int32 // from 0 along its path; -1 if the replay did not reach it
+	Place     int32 // of the answer on its path
+	Context   int32 // size of the context in tokens before the answer is known (docs/figures.md)
+	Estimated int32 // what of it no provider has recorded
+	ModelBy   int32 // the last record that set the path's model, -1 for none
+	listed    int32 // messages of the list
+	sent      int32 // messages that a provider gets, and their tokens
+	tokens    uint32
+	after     int32 // recorded size of the request with its answer in tokens; 0 if it failed
 
 	At     int64     // of the answer, milliseconds since 1970, never before that of an earlier one; 0 if unknown
 	Cost   float64   // what the answer records in US dollars; below 0 if nothing
-	usage  [5]uint32 // see Usage
-	after  int32     // recorded size of the request with its answer in tokens; 0 if it failed
+	usage  [4]uint32 // see Usage
+	hour   bool      // what is written to the cache is written for an hour
 	Warms  bool      // no request: the entry kept the cache of an earlier one warm
 	Failed bool
 	Billed bool // a usage is recorded
@@ -110,12 +109,14 @@ type Setting struct {
 	// Changed is the last change on the path that did more than append a message, nil for none.
 	Changed *replay.Change
 
-	lead         int32 // see listed
-	logged       int32 // index of the request-only messages; 0 for none
-	systems      int32 // system messages in place, and their tokens
+	list         replay.Messages // of which a request has the first ones
+	kept         int32           // see Ledger.Kept; -1 for all
+	lead         int32           // see listed
+	logged       int32           // index of the request-only messages; 0 for none
+	systems      int32           // system messages in place, and their tokens
 	systemTokens int64
 	loose        Sum    // see listed
-	large        *Usage // of one request, if its usage has large numbers
+	large        *Usage // of one request, if its usage has large numbers, or some that is written for an hour
 }
 
 // A listed is a list of messages with its sum.
@@ -127,7 +128,18 @@ type listed struct {
 }
 
 // Known reports whether the replay reached the request.
-func (q *Request) Known() bool { return q.Messages.Known() }
+func (q *Request) Known() bool { return q.list.Known() }
+
+// Messages returns the messages as replayed, with those that no provider gets.
+func (q *Request) Messages() replay.Messages { return q.list.Upto(q.listed) }
+
+// Kept returns how many leading elements of the list the previous request had too.
+func (l *Ledger) Kept(q *Request) int {
+	if q.kept < 0 {
+		return int(l.Requests[q.Previous].listed)
+	}
+	return int(q.kept)
+}
 
 // New returns a ledger without requests. A walk with its Meter measures each message that it meets.
 func New(r *replay.Replay, opt Options) *Ledger {
@@ -180,7 +192,7 @@ func (l *Ledger) Other(r *replay.Replay) *Ledger {
 	next.Requests = slices.Clone(l.Requests)
 	for k := range next.Requests {
 		q := &next.Requests[k]
-		q.Messages, q.Previous, q.Number = replay.Messages{}, -1, -1
+		q.listed, q.Previous, q.Number = 0, -1, -1
 		l.unset(q, q.Model)
 	}
 	return next
@@ -296,7 +308,7 @@ func (l *Ledger) measureChunk(load *replay.Reader, from int) (all []Request, nam
 	names = make([]models.Ref, 0, cap(all))
 	var name models.Ref
 	for rec := from; rec < to; rec++ {
-		kind, q := s.Kind(rec), Request{Setting: none, Record: int32(rec), Previous: -1, Number: -1, Leaf: -1}
+		kind, q := s.Kind(rec), Request{Setting: none, Record: int32(rec), Previous: -1, Number: -1}
 		if l.opt.Bare {
 			if s.Answers(rec) {
 				all, names = append(all, q), append(names, models.Ref{})
@@ -409,7 +421,7 @@ func (l *Ledger) Measure(number int32, p replay.Piece) Measure {
 func (l *Ledger) Counts(q *Request) (n weigh.Counts) {
 	n = l.Prompts[q.Prompt].Counts
 	v := View{l: l, q: q}
-	_, all := v.Until(q.Messages.Len())
+	_, all := v.Until(q.Messages().Len())
 	n.Messages = int(all)
 	n.Total = n.System + n.Tools + n.Messages
 	return n

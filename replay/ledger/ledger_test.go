@@ -73,7 +73,7 @@ func TestRequests(t *testing.T) {
 			v := l.View(k, false)
 			at := 0
 			for i, m := range v.From(0) {
-				if i >= q.Messages.Len() {
+				if i >= q.Messages().Len() {
 					break
 				}
 				if h, ok := content[is[at]]; ok && h != m.Content {
@@ -85,13 +85,13 @@ func TestRequests(t *testing.T) {
 				}
 				at++
 			}
-			if n, _ := v.Until(q.Messages.Len()); at != len(is) || n != at || v.Cached() != e.Cached() {
+			if n, _ := v.Until(q.Messages().Len()); at != len(is) || n != at || v.Cached() != e.Cached() {
 				t.Errorf("%s: request %d has %d messages, %d counted, the envelope %d", c.Name, q.Number, at, n, len(is))
 			}
 			if q.Previous < 0 {
 				continue
 			}
-			before := l.Requests[q.Previous].Messages
+			before := l.Requests[q.Previous].Messages()
 			had := numbers(before)
 			fresh, gone := l.Apart(k)
 			for _, m := range fresh {
@@ -101,26 +101,26 @@ func TestRequests(t *testing.T) {
 				had[m.Number]--
 			}
 			maps.DeleteFunc(had, func(_ int32, n int) bool { return n == 0 })
-			if !maps.Equal(had, numbers(q.Messages)) {
+			if !maps.Equal(had, numbers(q.Messages())) {
 				t.Errorf("%s: request %d adds %d messages and loses %d, which are not those of it", c.Name, q.Number, len(fresh), len(gone))
 			}
 			next := 0
-			for _, s := range q.Messages.Stretches(before) {
+			for _, s := range q.Messages().Stretches(before) {
 				if s.From != next {
 					t.Errorf("%s: request %d: a stretch begins at %d, not at %d", c.Name, q.Number, s.From, next)
 				}
 				for i := s.From; i < s.To && s.At >= 0; i++ {
-					if q.Messages.Number(i) != before.Number(s.At+i-s.From) {
+					if q.Messages().Number(i) != before.Number(s.At+i-s.From) {
 						t.Errorf("%s: request %d: message %d is another one in %v", c.Name, q.Number, i, s)
 					}
 				}
 				next = s.To
 			}
-			if next != q.Messages.Len() {
-				t.Errorf("%s: request %d: stretches of %d messages of %d", c.Name, q.Number, next, q.Messages.Len())
+			if next != q.Messages().Len() {
+				t.Errorf("%s: request %d: stretches of %d messages of %d", c.Name, q.Number, next, q.Messages().Len())
 			}
 			was := texts(t, must.Get(r.At(sessionfmt.Before(int(l.Requests[q.Previous].Record)))))
-			same, _ := v.Until(int(q.Kept))
+			same, _ := v.Until(l.Kept(q))
 			for i := range min(same, len(was), len(is)) {
 				if was[i] != is[i] {
 					t.Errorf("%s: request %d keeps %d messages, and message %d differs", c.Name, q.Number, same, i)

@@ -147,14 +147,17 @@ func (b *Meter) Request(step replay.Step) (err error) {
 		}
 	}
 	q.Previous = b.last
+	now.list = is.Upto(0)
 	if b.last >= 0 {
-		q.Kept = int32(is.Same(b.l.Requests[b.last].Messages))
+		if now.kept = -1; b.l.Requests[b.last].list != now.list {
+			now.kept = int32(is.Same(b.l.Requests[b.last].Messages()))
+		}
 	}
 	if b.at, err = b.l.next(b.at, is); err != nil {
 		return err
 	}
 	sum := &b.at.sum
-	q.Messages, q.sent, q.tokens = is, sum.Sent, sum.Tokens
+	q.listed, q.sent, q.tokens = int32(is.Listed()), sum.Sent, uint32(sum.Tokens)
 	now.lead, now.systems, now.systemTokens, now.loose = b.at.lead, sum.Systems, sum.SystemTokens, b.at.loose
 	if b.setting == nil || *b.setting != now {
 		b.setting = &now
@@ -189,8 +192,7 @@ func (b *Meter) settings(step replay.Step, q *Request, is replay.Messages, now *
 		}
 		b.thinkingBy, b.level = by, b.l.levelOf(string(level))
 	}
-	q.Number, q.Leaf, q.ModelBy = int32(step.Requests()), int32(step.Leaf()), int32(step.ModelBy())
-	q.Place = int32(step.Place())
+	q.Number, q.Place, q.ModelBy = int32(step.Requests()), int32(step.Place()), int32(step.ModelBy())
 	now.Prompt, now.Level, now.Changed = b.mergedAt, b.level, step.Changed()
 	if !b.l.Replay.Rules.Patched() {
 		return nil

@@ -77,18 +77,18 @@ type View struct {
 func (l *Ledger) View(k int32, inPlace bool) View { return View{l, &l.Requests[k], inPlace} }
 
 // End is the index after the last message, request-only ones included.
-func (v *View) End() int { return v.q.Messages.Len() + len(v.l.logged[v.q.logged]) }
+func (v *View) End() int { return v.q.Messages().Len() + len(v.l.logged[v.q.logged]) }
 
 // number returns the number of the message at an index.
 func (v *View) number(i int) int32 {
-	if n := v.q.Messages.Len(); i >= n {
+	if n := v.q.Messages().Len(); i >= n {
 		return v.l.logged[v.q.logged][i-n]
 	}
-	return v.q.Messages.Number(i)
+	return v.q.Messages().Number(i)
 }
 
 // Piece returns the message at an index.
-func (v *View) Piece(i int) replay.Piece { return v.q.Messages.Numbered(v.number(i)) }
+func (v *View) Piece(i int) replay.Piece { return v.q.Messages().Numbered(v.number(i)) }
 
 func (v *View) has(i int, p replay.Piece) bool {
 	return p.Sent() || v.InPlace && i > int(v.q.lead) && p.System()
@@ -108,7 +108,7 @@ func (v *View) Systems() int {
 // NextSystem returns the index of the first system message in place from an index on, the end if
 // there is none.
 func (v *View) NextSystem(i int) int {
-	m := v.q.Messages
+	m := v.q.Messages()
 	for i < m.Listed() {
 		if from, to, block := m.Block(i); block != nil && from == i && v.l.block(m, from, to, block).Systems == 0 {
 			i = to
@@ -132,18 +132,18 @@ func (v *View) of(sum Sum) (n int, tokens int64) {
 
 // Until returns the number of messages before an index of the request's list, and their tokens.
 func (v *View) Until(i int) (n int, tokens int64) {
-	listed, lead := v.q.Messages.Listed(), int(v.q.lead)
+	listed, lead := v.q.Messages().Listed(), int(v.q.lead)
 	var sum Sum
 	switch at := min(i, listed); {
 	case at <= lead:
 	case at > listed/2:
-		sum = Sum{Sent: v.q.sent, Systems: v.q.systems, Tokens: v.q.tokens, SystemTokens: v.q.systemTokens}
-		sum.plus(v.l.sumOf(v.q.Messages, at, listed), -1)
+		sum = Sum{Sent: v.q.sent, Systems: v.q.systems, Tokens: int64(v.q.tokens), SystemTokens: v.q.systemTokens}
+		sum.plus(v.l.sumOf(v.q.Messages(), at, listed), -1)
 	default:
-		sum = v.l.sumOf(v.q.Messages, lead, at)
+		sum = v.l.sumOf(v.q.Messages(), lead, at)
 	}
 	near := listed
-	if n := v.q.Messages.Len(); i > (listed+n)/2 {
+	if n := v.q.Messages().Len(); i > (listed+n)/2 {
 		sum.plus(v.q.loose, 1)
 		near = n
 	}
@@ -161,7 +161,7 @@ func (v *View) Total() (n int, tokens int64) { return v.Until(v.End()) }
 
 // Cached returns the number of messages before the uncached ones.
 func (v *View) Cached() int {
-	n, _ := v.Until(v.q.Messages.Listed())
+	n, _ := v.Until(v.q.Messages().Listed())
 	return n
 }
 
@@ -169,7 +169,7 @@ func (v *View) Cached() int {
 // beginning or the end of the list or from the end of the uncached messages, whichever is nearest,
 // and skips blocks.
 func (v *View) Index(n int) int {
-	m := v.q.Messages
+	m := v.q.Messages()
 	at, had := 0, 0 // of the search
 	for _, end := range []int{m.Listed(), m.Len()} {
 		if all, _ := v.Until(end); max(n-all, all-n) <= n-had {
@@ -228,15 +228,15 @@ func (v *View) Next(i int) int {
 // Content returns the hash of the message at an index.
 func (v *View) Content(i int) uint64 {
 	number := v.number(i)
-	return v.l.Measure(number, v.q.Messages.Numbered(number)).Content
+	return v.l.Measure(number, v.q.Messages().Numbered(number)).Content
 }
 
 // Common returns the indexes at which the contents of two views first differ, from an index of each
 // on. What both store together needs no look.
 func (v *View) Common(o *View, i, j int) (int, int) {
 	for i, j = v.Next(i), o.Next(j); i < v.End() && j < o.End(); i, j = v.Next(i), o.Next(j) {
-		start, to, block := v.q.Messages.Block(i)
-		if other, end, same := o.q.Messages.Block(j); block != nil && block == same && start == i && other == j &&
+		start, to, block := v.q.Messages().Block(i)
+		if other, end, same := o.q.Messages().Block(j); block != nil && block == same && start == i && other == j &&
 			min(i-int(v.q.lead), j-int(o.q.lead)) > 0 {
 			i, j = to, end
 			continue
@@ -256,10 +256,10 @@ func (v *View) Common(o *View, i, j int) (int, int) {
 // uncached returns how many uncached messages another view has in the same place, of indexes at which
 // those of both begin.
 func (v *View) uncached(o *View, i, j int) int {
-	if i != v.q.Messages.Listed() || j != o.q.Messages.Listed() {
+	if i != v.q.Messages().Listed() || j != o.q.Messages().Listed() {
 		return 0
 	}
-	return v.q.Messages.SameUncached(o.q.Messages)
+	return v.q.Messages().SameUncached(o.q.Messages())
 }
 
 // From yields the messages from an index of the list on, with their indexes.
@@ -278,12 +278,12 @@ func (l *Ledger) Added(k int32) iter.Seq2[int, Message] {
 	return func(yield func(int, Message) bool) {
 		q := &l.Requests[k]
 		v := View{l: l, q: q}
-		for _, i := range q.Messages.ListedWithout(l.before(q)) {
+		for _, i := range q.Messages().ListedWithout(l.before(q)) {
 			if !yield(int(i), v.Message(int(i))) {
 				return
 			}
 		}
-		for i := q.Messages.Listed() + q.Messages.SameUncached(l.before(q)); i < v.End(); i++ {
+		for i := q.Messages().Listed() + q.Messages().SameUncached(l.before(q)); i < v.End(); i++ {
 			if !yield(i, v.Message(i)) {
 				return
 			}
@@ -294,7 +294,7 @@ func (l *Ledger) Added(k int32) iter.Seq2[int, Message] {
 // before returns the messages of the request before one.
 func (l *Ledger) before(q *Request) (was replay.Messages) {
 	if q.Previous >= 0 {
-		was = l.Requests[q.Previous].Messages
+		was = l.Requests[q.Previous].Messages()
 	}
 	return was
 }

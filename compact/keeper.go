@@ -202,9 +202,12 @@ func (c *Keeper) changed(w *Work) {
 		if ch.Range != nil {
 			for k := range all {
 				m := &all[k]
+				if m.gone {
+					continue
+				}
 				m.Removed = m.Removed || m.Kind == jsonl.System // the prompt has it now
 				in := k >= ch.Range.From && k < ch.Range.To
-				if in && (m.Removed && !m.gone && m.Sent || k == ch.Message) {
+				if in && (m.Removed && m.Sent || k == ch.Message) {
 					ch.gone = append(ch.gone, m.Index)
 				}
 				c.remove(k)

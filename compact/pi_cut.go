@@ -83,27 +83,30 @@ func (v *View) session() *sessionfmt.Session { return v.Envelope.Replay().Sessio
 // cutAt returns the index of the first item to keep, and that of the beginning of the turn
 // that is cut, -1 if none is.
 func (v *View) cutAt(items []item, start, keep int) (at, turn int) {
-	mayCut := func(e item) bool {
-		return v.any(&e, func(m *Message) bool { return m.isAssistant() || startsPiTurn(m) })
+	mayCut := func(k int) bool {
+		return v.any(&items[k], func(m *Message) bool { return m.isAssistant() || startsPiTurn(m) })
 	}
-	if at = slices.IndexFunc(items[start:], mayCut); at < 0 {
+	for at = start; at < len(items) && !mayCut(at); at++ {
+	}
+	if at == len(items) {
 		return start, -1
 	}
-	at += start
 	cut, sum := -1, 0 // the first item from k on before which pi may cut
 	for k := len(items) - 1; k >= start; k-- {
-		if mayCut(items[k]) {
+		if mayCut(k) {
 			cut = k
 		}
 		n := 0
-		for _, m := range v.messages(&items[k]) {
-			n += m.estimate()
+		for i := items[k].first; i < items[k].last; i++ {
+			if m := &v.Messages[i]; !m.Removed {
+				n += m.estimate()
+			}
 		}
 		if sum += n; sum < keep || n == 0 {
 			continue
 		}
 		for cut < 0 { // or else the last one
-			if k--; mayCut(items[k]) {
+			if k--; mayCut(k) {
 				cut = k
 			}
 		}
@@ -171,8 +174,8 @@ func (v *View) yields(e *item) bool { return v.any(e, func(*Message) bool { retu
 
 // any reports whether so holds for one of an item's messages.
 func (v *View) any(e *item, so func(m *Message) bool) bool {
-	for _, m := range v.messages(e) {
-		if !e.compaction && so(m) {
+	for i := e.first; i < e.last && !e.compaction; i++ {
+		if m := &v.Messages[i]; !m.Removed && so(m) {
 			return true
 		}
 	}
@@ -274,8 +277,10 @@ func (v *View) sources() []item {
 func (v *View) summaryIn(e *item) int {
 	for i := e.last - 1; i >= e.first; i-- {
 		m := &v.Messages[i]
-		if k := v.kindOf(m.Origin.Record); !m.Removed && m.isSummary() && (m.Heads || k == jsonl.Compaction ||
-			k == jsonl.Transform) {
+		if m.Removed || !m.isSummary() {
+			continue
+		}
+		if k := v.kindOf(m.Origin.Record); m.Heads || k == jsonl.Compaction || k == jsonl.Transform {
 			return i
 		}
 	}

@@ -2,7 +2,6 @@ package render
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"fmt"
 	"iter"
@@ -206,7 +205,7 @@ func orDash(id string) string { return cmp.Or(id, "-") }
 
 // WriteLogText writes a row as one line of text, with the id as short returns it in a column of
 // some width.
-func WriteLogText(w *bytes.Buffer, r *entry.Row, short func(id string) string, width int, on Screen) error {
+func WriteLogText(w *bufio.Writer, r *entry.Row, short func(id string) string, width int, on Screen) error {
 	mark := r.Mark
 	if r.Request != nil {
 		mark = fmt.Sprintf("#%d", *r.Request)

@@ -2,11 +2,9 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
-	"iter"
 	"regexp"
 	"runtime"
 	"slices"
@@ -184,84 +182,99 @@ func (l *logger) await(name string) error {
 	}
 }
 
-// entries lists the path, or with --all the file. Rows are completed on all CPUs during the
-// replay.
+// entries lists the path, or with --all the file. Entries are read and measured on all CPUs before they
+// are replayed. If the path extends the last one, the replay continues.
 func (l *logger) entries(leaf int) error {
+	path, found := l.s.Path(leaf)
+	k := len(l.done)
+	if l.walk == nil || k > len(path) || !slices.Equal(l.done, path[:k]) {
+		l.meter = ledger.New(l.r, ledger.Options{Counter: &tokens.Pi, Sizes: true}).Meter()
+		l.walk, k, l.counts, l.stopped = l.r.Start(), 0, weigh.Counts{}, false
+		l.r.Findings = append(l.r.Findings, found...)
+	}
+	l.done = path
+	records, rows := path[k:], map[int]entry.Row{}
+	if l.o.all {
+		for records = nil; k < len(path); k++ {
+			row, err := l.next(path, k)
+			if err != nil {
+				return err
+			}
+			rows[path[k]] = row
+		}
+		for rec := l.listed; rec < l.s.Len(); rec++ {
+			records = append(records, rec)
+		}
+	}
 	workers := runtime.GOMAXPROCS(0)
-	for batch := range parallel.Map(l.batches(leaf), workers, 2*workers, l.writer) {
-		if _, err := l.w.Write(batch.text); err != nil || batch.err != nil {
-			return cmp.Or(err, batch.err)
+	for batch := range parallel.Map(slices.Chunk(records, batchSize), workers, 2*workers, l.reader) {
+		for _, one := range batch {
+			if one.err != nil {
+				return one.err
+			}
+			row, err := rows[one.rec], error(nil)
+			if !l.o.all {
+				l.meter.Hear(one.rec, one.told)
+				row, err = l.next(path, k)
+				k++
+			}
+			if err == nil && one.shown {
+				err = l.write(row, &one.Row)
+			}
+			if err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// A logRow is a row before it is completed from its entry, or the error instead of it.
-type logRow struct {
+// A logEntry is an entry as it was read.
+type logEntry struct {
 	rec int
-	entry.Row
-	err error
+	outline.Row
+	shown bool        // it is listed
+	told  ledger.Told // of its message
+	err   error
 }
 
 const batchSize = 128
 
-func (l *logger) batches(leaf int) iter.Seq[[]logRow] {
-	return func(yield func([]logRow) bool) {
-		batch := make([]logRow, 0, batchSize)
-		for row := range l.rows(leaf) {
-			if batch = append(batch, row); len(batch) == batchSize {
-				if !yield(batch) {
-					return
-				}
-				batch = make([]logRow, 0, batchSize)
+// reader returns a function that reads entries. It is not safe for concurrent use.
+func (l *logger) reader() func(records []int) []logEntry {
+	lines, weigher := outline.NewReader(l.s), new(weigh.Weigher).Reset(&tokens.Pi)
+	return func(records []int) []logEntry {
+		all := make([]logEntry, len(records))
+		for i := range all {
+			one := &all[i]
+			one.rec = records[i]
+			if one.shown, one.err = l.read(lines, one); one.shown && l.s.Kind(one.rec).IsTurn() {
+				one.told = ledger.Tell(weigher, lines.Message())
 			}
 		}
-		yield(batch)
+		return all
 	}
 }
 
-func (l *logger) rows(leaf int) iter.Seq[logRow] {
-	return func(yield func(logRow) bool) {
-		if !l.o.all {
-			l.path(leaf, yield)
-			return
-		}
-		rows := map[int]logRow{}
-		l.path(leaf, func(row logRow) bool {
-			rows[row.rec] = row
-			return true
-		})
-		for rec := l.listed; rec < l.s.Len(); rec++ {
-			row := rows[rec]
-			if row.rec = rec; !yield(row) {
-				return
-			}
-		}
+// read reads an entry, and reports whether the flags select it.
+func (l *logger) read(lines *outline.Reader, one *logEntry) (shown bool, err error) {
+	if one.rec < l.listed || len(l.o.kind) > 0 && !slices.Contains(l.o.kind, l.s.Kind(one.rec).String()) {
+		return false, nil
 	}
+	line, err := lines.Line(one.rec)
+	if err != nil || !l.since.from(one.rec, line) || !l.until.to(one.rec, line) ||
+		l.o.pattern != nil && !matches(l.o.pattern, line) {
+		return false, err
+	}
+	one.Row = lines.Row(one.rec, line)
+	return true, nil
 }
 
-// path yields the rows of a path. If it extends the last one, the replay continues.
-func (l *logger) path(leaf int, yield func(logRow) bool) {
-	path, found := l.s.Path(leaf)
-	if n := len(l.done); l.walk == nil || n > len(path) || !slices.Equal(l.done, path[:n]) {
-		l.meter = ledger.New(l.r, ledger.Options{Counter: &tokens.Pi, Sizes: true}).Meter()
-		l.walk, l.done, l.counts, l.stopped = l.r.Start(), nil, weigh.Counts{}, false
-		l.r.Findings = append(l.r.Findings, found...)
-	}
-	for k := len(l.done); k < len(path); k++ {
-		row := logRow{rec: path[k], Row: entry.Row{Active: true}}
-		if !l.stopped {
-			row.Row, row.err = l.next(path, k)
-		}
-		if row.rec >= l.listed && !yield(row) {
-			return
-		}
-	}
-	l.done = path
-}
-
-// next replays the entry at an index of the path, and returns its row.
+// next replays the entry at an index of the path, and returns its row. After a broken patch it has no size.
 func (l *logger) next(path []int, k int) (row entry.Row, err error) {
+	if l.stopped {
+		return entry.Row{Active: true}, nil
+	}
 	before := l.counts
 	step, err := l.walk.Next(path[k])
 	var size weigh.Size
@@ -276,46 +289,14 @@ func (l *logger) next(path []int, k int) (row entry.Row, err error) {
 	return entry.RowOf(l.s, step, before, l.counts, size, path, k)
 }
 
-type logText struct {
-	text []byte
-	err  error
-}
-
-// writer returns a function that formats batches. It is not safe for concurrent use.
-func (l *logger) writer() func([]logRow) logText {
-	lines, size := outline.NewReader(l.s), 0
-	return func(batch []logRow) (done logText) {
-		out := bytes.NewBuffer(make([]byte, 0, size)) // about as large as the batch before
-		for i := 0; i < len(batch) && done.err == nil; i++ {
-			done.err = l.write(out, lines, &batch[i])
-		}
-		done.text, size = out.Bytes(), out.Len()
-		return done
-	}
-}
-
-// write completes a row from its entry, and writes it if the flags select it.
-func (l *logger) write(w *bytes.Buffer, lines *outline.Reader, row *logRow) error {
-	if row.err != nil {
-		return row.err
-	}
-	if len(l.o.kind) > 0 && !slices.Contains(l.o.kind, l.s.Kind(row.rec).String()) {
-		return nil
-	}
-	line, err := lines.Line(row.rec)
-	if err != nil {
-		return err
-	}
-	if !l.since.from(row.rec, line) || !l.until.to(row.rec, line) || l.o.pattern != nil && !matches(l.o.pattern, line) {
-		return nil
-	}
-	own := lines.Row(row.rec, line)
+// write writes a row with what was read of its entry.
+func (l *logger) write(row entry.Row, own *outline.Row) error {
 	row.Schema, row.ID, row.Line, row.Time, row.Kind, row.Text = "ctxtool/log/1", own.ID, own.Line, own.Time,
 		own.Kind, own.Text
 	if l.o.format == "jsonl" {
-		return render.WriteJSON(w, &row.Row)
+		return render.WriteJSON(l.w, &row)
 	}
-	return render.WriteLogText(w, &row.Row, l.short, l.width, l.on)
+	return render.WriteLogText(l.w, &row, l.short, l.width, l.on)
 }
 
 // matches reports whether a string of the entry matches the pattern.

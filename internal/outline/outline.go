@@ -161,6 +161,9 @@ func (r *Reader) Row(i int, line jsonl.Value) Row {
 	return Row{r.s.ID(i), r.s.Line(i), time.Text(), kind.String(), r.gist.String()}
 }
 
+// Message returns the message that Row read last, of an entry that has one.
+func (r *Reader) Message() *jsonl.Message { return &r.gist.msg }
+
 // Rows returns the rows of records.
 func Rows(s *sessionfmt.Session, records []int) ([]Row, error) {
 	lines, rows := NewReader(s), make([]Row, len(records))

@@ -383,17 +383,44 @@ func (l *Ledger) measureNumber(number int32, p replay.Piece) error {
 	if err == nil {
 		err = l.measureStored(number, p, m)
 	}
-	if rec := p.Origin().Record; err == nil && l.live && p.Own() {
-		l.own = append(l.own, make([]Measure, max(0, l.Replay.Session.Len()-len(l.own)))...)
-		l.own[rec] = m
-		if answer := l.load.Last(); answer.Kind == jsonl.Assistant {
-			l.used[rec] = contextOf(answer.Usage.Usage(), answer.Failed())
-		}
+	if err == nil && l.live && p.Own() {
+		l.keep(p.Origin().Record, m, usedBy(l.load.Last()))
 	} else {
 		l.other[number] = m
 	}
 	return err
 }
+
+// keep keeps the measure of the unedited message of a record, and the size of its context if it is an answer.
+func (l *Ledger) keep(record int, m Measure, used int32) {
+	l.own = append(l.own, make([]Measure, max(0, l.Replay.Session.Len()-len(l.own)))...)
+	l.own[record] = m
+	if used > 0 {
+		l.used[record] = used
+	}
+}
+
+// usedBy returns the size of the context with an answer, 0 for other messages.
+func usedBy(m *jsonl.Message) int32 {
+	if m.Kind != jsonl.Assistant {
+		return 0
+	}
+	return contextOf(m.Usage.Usage(), m.Failed())
+}
+
+// Told is what a message tells that is not read again where the walk meets it; see Meter.Hear.
+type Told struct{ tokens, used int32 }
+
+// Tell returns what a prompt, an answer or a result tells, counted by w.
+func Tell(w *weigh.Weigher, m *jsonl.Message) (t Told) {
+	if !m.Content.IsNull() { // else a provider gets another one
+		t = Told{int32(w.Message(m).Total()), usedBy(m)}
+	}
+	return t
+}
+
+// Hear records what the message of a record has told, before the walk meets it.
+func (b *Meter) Hear(record int, t Told) { b.l.keep(record, Measure{Tokens: t.tokens}, t.used) }
 
 // measureStored records what pi's estimate of a message has beyond its tokens as sent: it is one of
 // the message as stored, even if no provider gets it.

@@ -1,6 +1,7 @@
 package check
 
 import (
+	_ "embed"
 	"iter"
 	"strconv"
 	"strings"
@@ -18,16 +19,14 @@ const (
 // Providers are the names of all providers whose rules are known.
 var Providers = []string{anthropic, openai, google}
 
-// A rule is something that a provider refuses. A new one is a row of rules, with its source on the
+// A rule is something that a provider refuses. A new one is a row of refused.txt, with its source on the
 // page of its check.
 type rule struct {
 	code     string // of the check that reports it
 	provider string
-	// quote is the provider's error: {m} stands for the number of a message as it counts them, {b} for that
-	// of a block in it, {it} for what a hit names.
-	quote  string
-	find   finder
-	mended bool // pi sends something else in its place, which is accepted
+	quote    string // the provider's error: see refused.txt
+	find     finder
+	mended   bool // pi sends something else in its place, which is accepted
 }
 
 // A hit is a place in a request that a rule refuses.
@@ -37,97 +36,25 @@ type hit struct {
 	it      string // what the error names
 }
 
-// Wordings that several rules share.
-const (
-	strayResult = "unexpected `tool_use_id` found in `tool_result` blocks: {it}. Each `tool_result` block must have " +
-		"a corresponding `tool_use` block in the previous message."
-	badForm      = "String should match pattern '^[a-zA-Z0-9_-]{1,128}$'"
-	notJSON      = "The request body is not valid JSON: no low surrogate in string"
-	responseTurn = "Please ensure that function response turn comes immediately after a function call turn."
-	callTurn     = "Please ensure that function call turn comes immediately after a user turn or after a function " +
-		"response turn."
-)
+//go:embed refused.txt
+var refusedTable string
 
 // rules are all rules, by check, and by provider as in Providers.
-var rules = []rule{
-	{"refused-pairs", anthropic, "messages.{m}: `tool_use` ids were found without `tool_result` blocks immediately " +
-		"after: {it}. Each `tool_use` block must have a corresponding `tool_result` block in the next message.",
-		unanswered, true},
-	{"refused-pairs", anthropic, "messages.{m}.content.{b}: " + strayResult, strays, false},
-	{"refused-pairs", anthropic, "messages.{m}.content.{b}: each tool_use must have a single result. Found multiple " +
-		"`tool_result` blocks with id: {it}", doubled, false},
-	{"refused-pairs", anthropic, "messages.{m}.content.{b}: `tool_use` ids must be unique", sameIDs, false},
-	{"refused-pairs", openai, "No tool output found for function call {it}.", unanswered, true},
-	{"refused-pairs", openai, "No tool call found for function call output with call_id {it}.", strays, false},
-	{"refused-pairs", google, "Please ensure that the number of function response parts is equal to the number of " +
-		"function call parts of the function call turn.", unanswered, true},
-	{"refused-pairs", google, responseTurn, strays, false},
-	{"refused-pairs", google, "Please ensure that the number of function response parts is equal to the number of " +
-		"function call parts of the function call turn.", doubled, false},
+var rules = readRules()
 
-	{"refused-empty", anthropic, "messages: text content blocks must be non-empty", emptyTexts, true},
-	{"refused-empty", anthropic, "messages: text content blocks must contain non-whitespace text", blankTexts, true},
-	{"refused-empty", anthropic,
-		"messages.{m}: all messages must have non-empty content except for the optional final assistant message",
-		hollow, true},
-	{"refused-empty", google, "* GenerateContentRequest.contents[{m}].parts: contents.parts must not be empty.",
-		hollow, true},
-	{"refused-empty", google, "* GenerateContentRequest.contents[{m}].parts[{b}].data: required oneof field 'data' " +
-		"must have one initialized field", emptyTexts, true},
-
-	{"refused-turn", anthropic, `messages: first message must use the "user" role`, answerFirstAtBedrock, false},
-	{"refused-turn", google, callTurn, callFirst, false},
-
-	{"refused-thinking", anthropic, "messages.{m}.content.{b}.thinking.signature: Field required", unsigned, true},
-	{"refused-thinking", anthropic, "messages.{m}.content.{b}: `thinking` or `redacted_thinking` blocks in the " +
-		"latest assistant message cannot be modified. These blocks must remain as they were in the original response.",
-		repeatedThinking, false},
-	{"refused-thinking", anthropic, "messages.{m}.content.{b}: If an assistant message contains any thinking blocks, " +
-		"the first block must be `thinking` or `redacted_thinking`. Found `{it}`.", thinkingLater, false},
-	{"refused-thinking", openai, "Item '{it}' of type 'reasoning' was provided without its required following item.",
-		loneReasoning, false},
-
-	{"refused-image", anthropic,
-		"messages.{m}.content.{b}.image.source.base64: image exceeds 5 MB maximum: {it} bytes > 5242880 bytes",
-		imagesOver(5 << 20), false},
-	{"refused-image", anthropic, "messages.{m}.content.{b}.image.source.base64.media_type: Input should be " +
-		"'image/jpeg', 'image/png', 'image/gif' or 'image/webp'", imagesBut("image/jpeg", "image/png", "image/gif",
-		"image/webp"), false},
-	{"refused-image", anthropic,
-		"messages.{m}.content.{b}.image.source.base64: The image was specified using the {it} image", mistyped, false},
-	{"refused-image", anthropic, "messages.{m}.content.{b}.image.source.base64.data: At least one of the image " +
-		"dimensions exceed max allowed size: 8000 pixels", imagesWider(8000, 0), false},
-	{"refused-image", anthropic, "messages.{m}.content.{b}.image.source.base64.data: At least one of the image " +
-		"dimensions exceed max allowed size for many-image requests: 2000 pixels", imagesWider(2000, 20), false},
-	{"refused-image", anthropic, "Too much media: 0 document pages + {it} images > 100", imagesMore(100), false},
-	{"refused-image", openai, "You uploaded an unsupported image. Please make sure your image has of one the " +
-		"following formats: ['png', 'jpeg', 'gif', 'webp'].", imagesBut("image/png", "image/jpeg", "image/gif",
-		"image/webp"), false},
-	{"refused-image", google, "Unsupported MIME type: {it}", imagesBut("image/png", "image/jpeg", "image/webp",
-		"image/heic", "image/heif"), false},
-
-	{"refused-name", anthropic, "messages.{m}.content.{b}.tool_use.name: " + badForm, misnamed("_-", 128), false},
-	{"refused-name", anthropic, "messages.{m}.content.{b}.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'",
-		badIDs, true},
-	{"refused-name", anthropic, "messages.{m}.content.{b}.tool_use.input: Input should be a valid dictionary",
-		noObjects, false},
-	{"refused-name", openai, "Invalid 'input[{m}].name': string does not match pattern. Expected a string that " +
-		"matches the pattern '^[a-zA-Z0-9_-]+$'.", misnamed("_-", 64), false},
-	{"refused-name", openai, "Invalid 'input[{m}].call_id': string too long. Expected a string with maximum length " +
-		"64, but got a string with length {it} instead.", longIDs(64), false},
-	{"refused-name", google, "Invalid function name. Must start with a letter or an underscore. Must be alphameric " +
-		"(a-z, A-Z, 0-9), underscores (_), dots (.) or dashes (-), with a maximum length of 64.", misnamedStart, false},
-
-	{"refused-size", anthropic, "prompt is too long: {it} maximum", tooLong, false},
-	{"refused-size", openai,
-		"Your input exceeds the context window of this model. Please adjust your input and try again.", tooLong, false},
-	{"refused-size", google, "The input token count exceeds the maximum number of tokens allowed: {it}.",
-		tooLong, false},
-	{"refused-size", anthropic, "Request exceeds the maximum size", tooLarge(anthropic), false},
-	{"refused-size", google, "Request payload size exceeds the limit: {it} bytes.", tooLarge(google), false},
-
-	{"refused-text", anthropic, notJSON, loneSurrogates, true},
-	{"refused-text", openai, "We could not parse the JSON body of your request.", loneSurrogates, true},
+func readRules() (all []rule) {
+	code := ""
+	for line := range strings.Lines(refusedTable) {
+		words := strings.Fields(line)
+		switch {
+		case len(words) == 1:
+			code = words[0]
+		case line[0] == ' ':
+			find, mended := strings.CutSuffix(words[1], "!")
+			all = append(all, rule{code, words[0], strings.Join(words[2:], " "), refusers[find], mended})
+		}
+	}
+	return all
 }
 
 // refusals yields what a provider refuses of a request, each place once for a rule.
@@ -195,7 +122,7 @@ func (w *walk) outgoing() (*outgoing, error) {
 // them, before a new prompt.
 func newOutgoing(e *replay.Envelope, provider string) (*outgoing, error) {
 	s := e.Replay().Session
-	q := &outgoing{byPi: s.Dialect() == nil, agent: s.Dialect().Agent()}
+	q := &outgoing{byPi: s.Dialect() == nil, agent: s.Dialect().Agent(), provider: provider}
 	ref, window, from, err := e.Model()
 	if err != nil {
 		return nil, err

@@ -14,6 +14,7 @@ import (
 // An outgoing is a request as rules see it. Its texts are not kept.
 type outgoing struct {
 	messages []sent
+	provider string // that gets it, empty for none
 	agent    string // that sends it
 	byPi     bool   // it is pi, which changes some of it
 	bedrock  bool   // it goes to Amazon Bedrock

@@ -22,6 +22,72 @@ func (q *outgoing) live(yield func(i int, m *sent) bool) {
 // A finder returns the places that a rule refuses.
 type finder func(q *outgoing) []hit
 
+// refusers are the finders of rules, by their names in refused.txt.
+var refusers = map[string]finder{
+	"unanswered": unanswered, "hollow": hollow, "thinkingLater": thinkingLater, "tooLong": tooLong, "tooLarge": tooLarge,
+	"strays":     func(q *outgoing) []hit { return q.paired(true).stray },
+	"doubled":    func(q *outgoing) []hit { return q.paired(true).doubled },
+	"sameIDs":    repeated(func(b *sentBlock) string { return b.id }),
+	"emptyTexts": each(func(_ *outgoing, m *sent, b *sentBlock) (bool, string) { return m.spoken() && b.empty, "" }),
+	"blankTexts": each(func(_ *outgoing, m *sent, b *sentBlock) (bool, string) { return m.spoken() && b.blank, "" }),
+	// Anthropic itself takes a request that begins with an answer, and Google one without a call.
+	"answerFirstAtBedrock": first(func(q *outgoing, _ *sent) bool { return q.bedrock }),
+	"callFirst": first(func(_ *outgoing, m *sent) bool {
+		return slices.ContainsFunc(m.blocks, func(b sentBlock) bool { return b.kind == jsonl.CallBlock })
+	}),
+	// Of agents that store the signature of thinking.
+	"unsigned": each(func(q *outgoing, m *sent, b *sentBlock) (bool, string) {
+		stored := m.by == anthropic && (q.agent == "claude" || q.agent == "openclaw")
+		return stored && b.kind == jsonl.ThinkingBlock && b.signature == "", ""
+	}),
+	// The blocks of an answer are no longer as they were.
+	"repeatedThinking": repeated(func(b *sentBlock) string {
+		if len(b.signature) < leastSignature {
+			return ""
+		}
+		return b.signature
+	}),
+	// A recorded reasoning item that ends an answer.
+	"loneReasoning": each(func(_ *outgoing, m *sent, b *sentBlock) (bool, string) {
+		id := jsonl.Value(b.signature).Get("id").Text()
+		ends := m.kind == jsonl.Assistant && b == &m.blocks[len(m.blocks)-1]
+		return ends && strings.HasPrefix(id, "rs_"), id
+	}),
+	"over5MB":    ofImages(func(p *picture) (bool, string) { return p.size > 5<<20, strconv.FormatInt(p.size, 10) }),
+	"otherTypes": imagesBut("image/png", "image/jpeg", "image/gif", "image/webp"),
+	"newerTypes": imagesBut("image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"),
+	"mistyped": ofImages(func(p *picture) (bool, string) {
+		return p.is != "" && p.is != p.mime, fmt.Sprintf("%s media type, but the image appears to be a %s", p.mime, p.is)
+	}),
+	"wider8000":   imagesWider(8000, 0),
+	"widerOfMany": imagesWider(2000, 20),
+	// The images before the last ones, of which there may be so many.
+	"over100Images": func(q *outgoing) []hit {
+		all := allImages(q)
+		for i := range all {
+			all[i].it = strconv.Itoa(len(all))
+		}
+		return all[:max(0, len(all)-100)]
+	},
+	"namesOf128": misnamed("_-", 128),
+	"namesOf64":  misnamed("_-", 64),
+	"misnamedStart": ofCalls(func(b *sentBlock) (bool, string) {
+		return !formed(b.name, "_.:-", 64) || strings.IndexAny(b.name, ".:-0123456789") == 0, b.name
+	}),
+	"badIDs": ofCalls(func(b *sentBlock) (bool, string) { return !formed(b.id, "_-", len(b.id)), b.id }),
+	// Of an id that pi stores, what follows a bar is the id of the item.
+	"idsOver64": ofCalls(func(b *sentBlock) (bool, string) {
+		id, _, _ := strings.Cut(b.id, "|")
+		return len(id) > 64, strconv.Itoa(len(id))
+	}),
+	"noObjects": ofCalls(func(b *sentBlock) (bool, string) { return !b.object, "" }),
+	// Strict readers of JSON do not take half of a surrogate pair.
+	"loneSurrogates": each(func(_ *outgoing, _ *sent, b *sentBlock) (bool, string) { return b.lone, "" }),
+}
+
+// leastSignature is the length from which on a text can be a signature, and not what stands for one.
+const leastSignature = 64
+
 // each refuses the blocks for which bad returns true, with what the error names.
 func each(bad func(q *outgoing, m *sent, b *sentBlock) (bool, string)) finder {
 	return func(q *outgoing) (all []hit) {
@@ -139,19 +205,8 @@ func unanswered(q *outgoing) []hit {
 	})
 }
 
-func strays(q *outgoing) []hit  { return q.paired(true).stray }
-func doubled(q *outgoing) []hit { return q.paired(true).doubled }
-
-// sameIDs refuses calls with the id of an earlier one.
-var sameIDs = repeated(func(b *sentBlock) string { return b.id })
-
 // spoken reports whether a message is a prompt or an answer: providers take empty results.
 func (m *sent) spoken() bool { return m.typed && m.kind != jsonl.ToolResult }
-
-var (
-	emptyTexts = each(func(_ *outgoing, m *sent, b *sentBlock) (bool, string) { return m.spoken() && b.empty, "" })
-	blankTexts = each(func(_ *outgoing, m *sent, b *sentBlock) (bool, string) { return m.spoken() && b.blank, "" })
-)
 
 // hollow refuses messages without content.
 func hollow(q *outgoing) (all []hit) {
@@ -175,31 +230,6 @@ func first(bad func(q *outgoing, m *sent) bool) finder {
 		return nil
 	}
 }
-
-// Anthropic itself takes a request that begins with an answer, and Google one without a call.
-var (
-	answerFirstAtBedrock = first(func(q *outgoing, _ *sent) bool { return q.bedrock })
-	callFirst            = first(func(_ *outgoing, m *sent) bool {
-		return slices.ContainsFunc(m.blocks, func(b sentBlock) bool { return b.kind == jsonl.CallBlock })
-	})
-)
-
-// unsigned refuses thinking whose signature is lost, of agents that store it.
-var unsigned = each(func(q *outgoing, m *sent, b *sentBlock) (bool, string) {
-	stored := m.by == anthropic && (q.agent == "claude" || q.agent == "openclaw")
-	return stored && b.kind == jsonl.ThinkingBlock && b.signature == "", ""
-})
-
-// leastSignature is the length from which on a text can be a signature, and not what stands for one.
-const leastSignature = 64
-
-// repeatedThinking refuses thinking that the request has twice: the blocks of an answer are no longer as they were.
-var repeatedThinking = repeated(func(b *sentBlock) string {
-	if len(b.signature) < leastSignature {
-		return ""
-	}
-	return b.signature
-})
 
 // thinkingLater refuses an answer, of what a provider takes as one, with thinking that does not begin it.
 func thinkingLater(q *outgoing) (all []hit) {
@@ -225,27 +255,10 @@ func thinkingLater(q *outgoing) (all []hit) {
 // blockNames are the names that Anthropic has for blocks.
 var blockNames = map[jsonl.BlockKind]string{jsonl.TextBlock: "text", jsonl.CallBlock: "tool_use"}
 
-// loneReasoning refuses an answer that ends in a recorded reasoning item.
-var loneReasoning = each(func(_ *outgoing, m *sent, b *sentBlock) (bool, string) {
-	id := jsonl.Value(b.signature).Get("id").Text()
-	ends := m.kind == jsonl.Assistant && b == &m.blocks[len(m.blocks)-1]
-	return ends && strings.HasPrefix(id, "rs_"), id
-})
-
-// imagesOver refuses images with more bytes of base64.
-func imagesOver(most int64) finder {
-	return ofImages(func(p *picture) (bool, string) { return p.size > most, strconv.FormatInt(p.size, 10) })
-}
-
 // imagesBut refuses images of other types.
 func imagesBut(types ...string) finder {
 	return ofImages(func(p *picture) (bool, string) { return !slices.Contains(types, p.mime), p.mime })
 }
-
-// mistyped refuses images whose bytes are of another type than they are declared as.
-var mistyped = ofImages(func(p *picture) (bool, string) {
-	return p.is != "" && p.is != p.mime, fmt.Sprintf("%s media type, but the image appears to be a %s", p.mime, p.is)
-})
 
 // allImages finds all images.
 var allImages = ofImages(func(*picture) (bool, string) { return true, "" })
@@ -258,17 +271,6 @@ func imagesWider(most, some int) finder {
 			return nil
 		}
 		return wide(q)
-	}
-}
-
-// imagesMore refuses the images before the last ones, of which there may be so many.
-func imagesMore(most int) finder {
-	return func(q *outgoing) []hit {
-		all := allImages(q)
-		for i := range all {
-			all[i].it = strconv.Itoa(len(all))
-		}
-		return all[:max(0, len(all)-most)]
 	}
 }
 
@@ -285,28 +287,6 @@ func misnamed(marks string, most int) finder {
 	return ofCalls(func(b *sentBlock) (bool, string) { return !formed(b.name, marks, most), b.name })
 }
 
-// misnamedStart refuses calls of tools whose name begins otherwise than with a letter or an underscore too.
-var misnamedStart = ofCalls(func(b *sentBlock) (bool, string) {
-	return !formed(b.name, "_.:-", 64) || strings.IndexAny(b.name, ".:-0123456789") == 0, b.name
-})
-
-// badIDs refuses calls whose id has other characters.
-var badIDs = ofCalls(func(b *sentBlock) (bool, string) { return !formed(b.id, "_-", len(b.id)), b.id })
-
-// longIDs refuses calls with longer ids. Of one that pi stores, what follows a bar is the id of the item.
-func longIDs(most int) finder {
-	return ofCalls(func(b *sentBlock) (bool, string) {
-		id, _, _ := strings.Cut(b.id, "|")
-		return len(id) > most, strconv.Itoa(len(id))
-	})
-}
-
-// noObjects refuses calls whose arguments are no object.
-var noObjects = ofCalls(func(b *sentBlock) (bool, string) { return !b.object, "" })
-
-// loneSurrogates refuses texts that strict readers of JSON do not take.
-var loneSurrogates = each(func(_ *outgoing, _ *sent, b *sentBlock) (bool, string) { return b.lone, "" })
-
 // tooLong refuses a context over the window.
 func tooLong(q *outgoing) []hit {
 	if q.window <= 0 || q.tokens <= q.window {
@@ -315,17 +295,15 @@ func tooLong(q *outgoing) []hit {
 	return []hit{{-1, -1, fmt.Sprintf("%d tokens > %d", q.tokens, q.window)}}
 }
 
-// tooLarge refuses messages with more bytes than a provider takes.
-func tooLarge(provider string) finder {
-	return func(q *outgoing) []hit {
-		l, _ := models.LimitsOf(provider)
-		size := int64(0)
-		for _, m := range q.live {
-			size += m.size
-		}
-		if size <= l.Request {
-			return nil
-		}
-		return []hit{{-1, -1, strconv.FormatInt(l.Request, 10)}}
+// tooLarge refuses messages with more bytes than the provider takes.
+func tooLarge(q *outgoing) []hit {
+	l, _ := models.LimitsOf(q.provider)
+	size := int64(0)
+	for _, m := range q.live {
+		size += m.size
 	}
+	if size <= l.Request {
+		return nil
+	}
+	return []hit{{-1, -1, strconv.FormatInt(l.Request, 10)}}
 }

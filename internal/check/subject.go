@@ -159,8 +159,7 @@ func (x *subject) chosen(yield func(*Check) bool) {
 
 // replays reports whether a chosen check needs a replay of the session.
 func (c *Check) replays() bool {
-	steps := slices.ContainsFunc(Groups, func(g Group) bool { return g.Name == c.Group && g.step != nil })
-	return steps || c.leaf != nil || c.watch != nil || c.Group == "patches"
+	return steps[c.Group] != nil || c.leaf != nil || c.watch != nil || c.Group == "patches"
 }
 
 // take adds the findings of reading or replaying.

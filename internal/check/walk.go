@@ -75,8 +75,8 @@ func (x *subject) walk(opt replay.Options) *walk {
 		w.tools.absent = c.Tools == "absent"
 	}
 	for _, g := range Groups {
-		if g.step != nil && x.opt.Choice.any(func(c *Check) bool { return c.Group == g.Name }) {
-			w.steps = append(w.steps, g.step)
+		if steps[g.Name] != nil && x.opt.Choice.any(func(c *Check) bool { return c.Group == g.Name }) {
+			w.steps = append(w.steps, steps[g.Name])
 		}
 	}
 	r := replay.New(x.s, opt)

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"iter"
 	"slices"
@@ -29,8 +30,9 @@ type Envelope struct {
 
 	r         *Replay
 	state     state
-	altered   int // place on the path of the last entry that changed messages sent before, -1 for none
-	ephemeral int // record, -1 for none
+	asked     models.Ref // the model that the answer to the request names, if it has one
+	altered   int        // place on the path of the last entry that changed messages sent before, -1 for none
+	ephemeral int        // record, -1 for none
 	prompt    *prompt.Prompt
 	turns     *int // tokens of its turns as pi estimates them, once they are counted
 }
@@ -367,7 +369,8 @@ func (e *Envelope) PathModel() (provider, id jsonl.Value, named bool, err error)
 	return provider, id, true, nil
 }
 
-// Model returns the model of the request: the requested one, else the path's, else the
+// Model returns the model of the request: that of the options, else the one that its answer names, since
+// an agent may ask another model than the path's without an entry that says so, else the path's, else the
 // baseline's. limit is its context window in tokens, 0 if unknown, and from names the source of
 // the limit; see Replay.Window.
 func (e *Envelope) Model() (ref models.Ref, limit int64, from string, err error) {
@@ -380,7 +383,7 @@ func (e *Envelope) Model() (ref models.Ref, limit int64, from string, err error)
 
 // ModelRef returns only the model of the request; see Model.
 func (e *Envelope) ModelRef() (ref models.Ref, err error) {
-	if ref = e.r.Options.Model; ref != (models.Ref{}) {
+	if ref = cmp.Or(e.r.Options.Model, e.asked); ref != (models.Ref{}) {
 		return ref, nil
 	}
 	return e.r.ModelBy(e.ModelBy)

@@ -226,9 +226,9 @@ func (l *Ledger) Thinking(q *Request) jsonl.Value {
 	return l.Replay.Rules.Reasoning(jsonl.Value(l.Levels[q.Level]))
 }
 
-// Asked returns the model that a request was for by its path, which its answer need not name.
+// Asked returns the model that a request was for: the one that its answer names, else the path's.
 func (l *Ledger) Asked(q *Request) (models.Ref, error) {
-	if ref := l.Replay.Options.Model; ref != (models.Ref{}) {
+	if ref := cmp.Or(l.Replay.Options.Model, l.Models[q.Model].Ref); ref != (models.Ref{}) {
 		return ref, nil
 	}
 	if k := l.Answered(int(q.ModelBy)); k >= 0 {

@@ -60,7 +60,7 @@ type machine struct {
 	prompt PromptTracker // prompt and tools, if Step.Tools is called
 
 	watch   []Observer
-	changed func(Step, *Change) error // see Replay.Along
+	changed func(Step, *Change) error // see Walk.OnChange
 	cutter  *cutter                   // see Replay.Cuts
 	change  change                    // the last one
 	last    *Change                   // see Step.Changed

@@ -44,13 +44,16 @@ func TestObservers(t *testing.T) {
 		}
 		path, _ := s.Path(s.Leaf())
 		last := 0 // messages after the last change
-		for step, err := range r.Along(path, func(step replay.Step, c *replay.Change) error {
+		w := r.Start()
+		w.OnChange(func(step replay.Step, c *replay.Change) error {
 			if did[c.Do]++; c.By.By != step.Record {
 				t.Errorf("%s: a change by %d in the step of %d", name, c.By.By, step.Record)
 			}
 			last = step.Envelope().Len()
 			return nil
-		}) {
+		})
+		for _, rec := range path {
+			step, err := w.Next(rec)
 			if err != nil || last != step.Envelope().Len() {
 				t.Errorf("%s: entry %s changed the context without a report: %v", name, s.ID(step.Record), err)
 			}

@@ -89,7 +89,7 @@ func (r *Replay) Reach(p sessionfmt.Point) (e *Envelope, stopped, err error) {
 // end returns the envelope at the end of a path, or before a broken patch.
 func (r *Replay) end(path []int) (*Envelope, error) {
 	last, err := Step{m: newMachine(r)}, error(nil)
-	for last, err = range r.Along(path, nil) {
+	for last, err = range r.Along(path) {
 	}
 	return last.Envelope(), err
 }

@@ -99,16 +99,14 @@ func (r *Replay) Walk(leaf int, watch ...Observer) iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
 		path, found := r.Session.Path(leaf)
 		r.Findings = append(r.Findings, found...)
-		r.Along(path, nil, watch...)(yield)
+		r.Along(path, watch...)(yield)
 	}
 }
 
-// Along replays a path, given root first. It calls changed, unless that is nil, after each change
-// of the context, by an entry or by an op of its patch.
-func (r *Replay) Along(path []int, changed func(Step, *Change) error, watch ...Observer) iter.Seq2[Step, error] {
+// Along replays a path, given root first.
+func (r *Replay) Along(path []int, watch ...Observer) iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
 		w := r.Start(watch...)
-		w.m.changed = changed
 		way := make([]int32, len(path)) // half the memory
 		for i, rec := range path {
 			way[i] = int32(rec)
@@ -238,6 +236,9 @@ func (w *Walk) Next(rec int) (step Step, err error) {
 	}
 	return step, w.stopped
 }
+
+// OnChange makes the walk call a function after each change of the context, by an entry or by an op of its patch.
+func (w *Walk) OnChange(changed func(Step, *Change) error) { w.m.changed = changed }
 
 // Step returns the state of the walk as a step without an entry, whose envelope is that of the
 // next request.

@@ -115,7 +115,7 @@ func (l *lensRun) reach() (e *replay.Envelope, stopped, err error) {
 	}
 	if !l.Hashes {
 		course = func(r *replay.Replay, watch replay.Observer) iter.Seq2[replay.Step, error] {
-			return r.Along(path, nil, watch)
+			return r.Along(path, watch)
 		}
 	}
 	err = l.Book.Follow(func(r *replay.Replay, watch replay.Observer) iter.Seq2[replay.Step, error] {

@@ -152,8 +152,10 @@ func (d *Difference) stand(s *side, i int) (replacementKey, bool) {
 	}
 	by, ok := s.ms[i].Origin(), true
 	if s == &d.sides[0] {
-		took := d.cause.span.toB.of(s.ms[i])
-		by, ok = took.Origin, took.known && !took.summary
+		took := d.cause.span.to[1].removed(s.ms[i])
+		if ok = took != nil && took.Do == replay.OpReplace; ok {
+			by = took.By
+		}
 	}
 	k.by = Cause{Record: by.By, Op: origin.Index(by.Op)}
 	return k, ok && by.Op >= 0

@@ -2,6 +2,7 @@ package diff
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"slices"
 
@@ -17,7 +18,11 @@ type causes struct {
 	span *Span // nil for two sessions
 
 	omits [2]map[replay.Piece]int // the edits that omit messages of a and of b
-	cut   *Cause                  // see compaction
+}
+
+// only reports whether a record is on the path to one side alone.
+func (c *causes) only(side, rec int) bool {
+	return c.span == nil || rec >= 0 && c.span.to[side].only[rec]
 }
 
 func (c *causes) of(e *replay.Envelope, o origin.Origin) Cause {
@@ -27,37 +32,40 @@ func (c *causes) of(e *replay.Envelope, o origin.Origin) Cause {
 	return newCause(e.Replay(), o.By, origin.Index(o.Op))
 }
 
+// or returns the first of some changes, or another cause if there is none.
+func (c *causes) or(other Cause, changes ...*replay.Change) Cause {
+	if by := cmp.Or(changes...); by != nil {
+		return c.of(c.b, by.By)
+	}
+	return other
+}
+
 // added returns what added a message to B.
 func (c *causes) added(m replay.Piece) Cause {
-	o := m.Origin()
-	if c.span == nil || c.span.onlyAt[1][o.By] {
-		return c.of(c.b, o)
+	own := c.of(c.b, m.Origin())
+	if c.only(1, m.Origin().By) {
+		return own
 	}
 	// Its entry is on both paths: A has lost it, or B has it again.
-	if took := c.span.toA.of(m); took.known {
-		return c.of(c.a, took.Origin)
-	}
-	if left := c.omission(0, m); left >= 0 {
+	took := c.span.to[0].removed(m)
+	if left := c.omission(0, m); left >= 0 && took == nil {
 		return newCause(c.a.Replay(), left, -1)
 	}
-	return c.compaction(c.of(c.b, o))
+	return c.or(own, took, c.span.to[1].cut)
 }
 
 // removed returns what removed a message of A from the request, and whether a summary took its
 // place.
 func (c *causes) removed(m replay.Piece) (by Cause, summary bool) {
-	o := m.Origin()
-	if c.span == nil || c.span.onlyAt[0][o.By] {
-		return c.of(c.a, o), false // its entry is not on B's path
+	own := c.of(c.a, m.Origin())
+	if c.only(0, m.Origin().By) {
+		return own, false // its entry is not on B's path
 	}
 	if left := c.omission(1, m); left >= 0 {
 		return newCause(c.b.Replay(), left, -1), false
 	}
-	took := c.span.toB.of(m)
-	if !took.known {
-		return c.compaction(c.of(c.a, o)), false
-	}
-	return c.of(c.b, took.Origin), took.summary
+	took := c.span.to[1].removed(m)
+	return c.or(own, took, c.span.to[0].cut), took != nil && took.Do != replay.OpReplace
 }
 
 // omission returns the edit that omits a message of an envelope, -1 if none does.
@@ -79,58 +87,32 @@ func (c *causes) omission(side int, m replay.Piece) int {
 
 // edited returns the edit that a message got or lost.
 func (c *causes) edited(was, is replay.Piece) Cause {
-	for _, s := range []struct {
-		e *replay.Envelope
-		m replay.Piece
-	}{{c.b, is}, {c.a, was}} {
-		if edit, _ := s.m.Edit(); edit >= 0 && (c.span.onlyAt[0][edit] || c.span.onlyAt[1][edit]) {
-			return newCause(s.e.Replay(), edit, -1)
+	for _, m := range []replay.Piece{is, was} {
+		if edit, _ := m.Edit(); edit >= 0 && (c.only(0, edit) || c.only(1, edit)) {
+			return newCause(c.b.Replay(), edit, -1)
 		}
 	}
-	return c.compaction(c.of(c.b, is.Origin()))
+	return c.or(c.of(c.b, is.Origin()), c.span.to[1].cut, c.span.to[0].cut)
 }
 
 // moved returns what moved a message of both sides: its entry if only B's path has it, else the
 // last patch that rearranged the messages.
 func (c *causes) moved(m replay.Piece) Cause {
 	own := c.of(c.b, m.Origin())
-	if c.span == nil || c.span.onlyAt[1][own.Record] {
+	if c.only(1, own.Record) {
 		return own
 	}
-	if by := c.span.toB.arrange; by.known {
-		return c.of(c.b, by.Origin)
-	}
-	if by := c.span.toA.arrange; by.known {
-		return c.of(c.a, by.Origin)
-	}
-	return c.compaction(own)
-}
-
-// compaction returns the compaction in force on one side only, if there is one.
-func (c *causes) compaction(other Cause) Cause {
-	if c.cut == nil {
-		c.cut = &Cause{}
-		for k, e := range []*replay.Envelope{c.a, c.b} {
-			for i := range e.Len() {
-				if m := e.Piece(i); m.Summary() && c.span.onlyAt[k][m.Origin().Record] {
-					*c.cut = newCause(e.Replay(), m.Origin().Record, -1)
-				}
-			}
-		}
-	}
-	if c.cut.In == nil {
-		return other
-	}
-	return *c.cut
+	a, b := &c.span.to[0], &c.span.to[1]
+	return c.or(own, b.arrange, a.arrange, b.cut, a.cut)
 }
 
 // setting returns what changed a setting, given the records that set it on both sides, -1 for
 // none.
 func (c *causes) setting(a, b int) Cause {
-	if b >= 0 && (c.span == nil || c.span.onlyAt[1][b]) {
+	if b >= 0 && c.only(1, b) {
 		return newCause(c.b.Replay(), b, -1)
 	}
-	if a >= 0 && (c.span == nil || c.span.onlyAt[0][a]) {
+	if a >= 0 && c.only(0, a) {
 		return newCause(c.a.Replay(), a, -1)
 	}
 	return Cause{Record: -1, Op: -1}
@@ -144,7 +126,7 @@ func (c *causes) model() (Cause, error) {
 		return by, nil
 	}
 	side, e := 1, c.b
-	if !c.span.onlyAt[1][by.Record] {
+	if !c.only(1, by.Record) {
 		side, e = 0, c.a
 	}
 	want, err := e.ModelRef()
@@ -153,7 +135,7 @@ func (c *causes) model() (Cause, error) {
 	}
 	path, _ := e.Replay().Session.Path(by.Record)
 	for _, rec := range slices.Backward(path) {
-		if !c.span.onlyAt[side][rec] {
+		if !c.only(side, rec) {
 			break
 		}
 		if k := e.Replay().Session.Kind(rec); k != jsonl.ModelChange && k != jsonl.Assistant {
@@ -202,21 +184,17 @@ func toolItems(tools []prompt.Tool) (all []item) {
 
 // prompts compares parts, tools and options.
 func (d *Difference) prompts(a, b *prompt.Prompt) error {
-	hist, err := d.cause.histories()
-	if err != nil {
+	if err := d.cause.histories(); err != nil {
 		return err
 	}
-	d.Parts = d.items(partItems(a.Parts), partItems(b.Parts), hist, 'p')
+	d.Parts = d.items(partItems(a.Parts), partItems(b.Parts), "p")
 	d.sections(a.Parts, b.Parts)
-	d.Tools = d.items(toolItems(a.Tools), toolItems(b.Tools), hist, 't')
+	d.Tools = d.items(toolItems(a.Tools), toolItems(b.Tools), "t")
 	for _, o := range options(a.Options, b.Options) {
 		if sameValue(jsonl.Value(o.A), jsonl.Value(o.B)) {
 			continue
 		}
-		var ok bool
-		if o.Cause, ok = hist.cause(d, "o"+o.Name); !ok {
-			o.Cause = d.cause.setting(d.A.Envelope.ThinkingBy, d.B.Envelope.ThinkingBy)
-		}
+		o.Cause = d.cause.set("o"+o.Name, d.cause.setting(d.A.Envelope.ThinkingBy, d.B.Envelope.ThinkingBy))
 		d.Options = append(d.Options, o)
 	}
 	return nil
@@ -242,7 +220,7 @@ func (d *Difference) sections(a, b []prompt.Part) {
 		if len(was) == 1 && len(is) == 1 {
 			continue
 		}
-		p.Sections = d.items(partItems(was), partItems(is), history{}, 'p')
+		p.Sections = d.items(partItems(was), partItems(is), "p")
 		for i := range p.Sections {
 			p.Sections[i].Cause = p.Cause
 			p.Named = append(p.Named, sectionChange{p.Sections[i].Change, p.Sections[i].Name})
@@ -251,7 +229,7 @@ func (d *Difference) sections(a, b []prompt.Part) {
 }
 
 // items compares two lists of named items. Items of equal name are matched in order.
-func (d *Difference) items(a, b []item, hist history, kind byte) (rows []ItemChange) {
+func (d *Difference) items(a, b []item, kind string) (rows []ItemChange) {
 	pair := make([]int, len(b))
 	taken := make([]bool, len(a))
 	named := map[string][]int{} // in a, those that are not taken
@@ -266,18 +244,15 @@ func (d *Difference) items(a, b []item, hist history, kind byte) (rows []ItemCha
 	}
 	for i := range a {
 		if !taken[i] {
-			by, ok := hist.cause(d, string(kind)+a[i].name)
-			if !ok {
-				by = d.cause.item(d.A.Envelope, a[i].by, 0)
-			}
-			rows = append(rows, ItemChange{Change: Removed, Name: a[i].name, A: origin.Index(i), B: -1, Cause: by})
+			rows = append(rows, ItemChange{Change: Removed, Name: a[i].name, A: origin.Index(i), B: -1,
+				Cause: d.cause.item(0, kind+a[i].name, a[i].by)})
 		}
 	}
 	last := -1
 	for j := range b {
 		row := ItemChange{
 			Change: Added, Name: b[j].name, A: origin.Index(pair[j]), B: origin.Index(j),
-			Cause: d.cause.item(d.B.Envelope, b[j].by, 1),
+			Cause: d.cause.item(1, kind+b[j].name, b[j].by),
 		}
 		if i := pair[j]; i >= 0 {
 			moved := i < last
@@ -299,53 +274,56 @@ func (d *Difference) items(a, b []item, hist history, kind byte) (rows []ItemCha
 	return rows
 }
 
-// item returns what set an item if only that side has the entry, else the compaction that
-// restored or removed it.
-func (c *causes) item(e *replay.Envelope, by origin.Origin, side int) Cause {
-	own := c.of(e, by)
-	if c.span == nil || by.Record < 0 || c.span.onlyAt[side][by.By] {
+// item returns what set or removed a part or a tool of one side: what set it if only B's path has that, else what
+// changed it last, or the compaction that restored or removed it.
+func (c *causes) item(side int, key string, by origin.Origin) Cause {
+	own := c.of([]*replay.Envelope{c.a, c.b}[side], by)
+	switch only := c.only(side, by.By); {
+	case only && side == 1:
 		return own
+	case !only && by.Record >= 0:
+		own = c.or(own, c.span.to[1].cut, c.span.to[0].cut)
 	}
-	return c.compaction(own)
+	return c.set(key, own)
 }
 
-// A history is what changed parts (p), tools (t) and options (o) last, by kind and name: on the
-// path to B from the fork, and on that to A.
-type history [2]map[string]origin.Origin
-
-// cause returns what changed an item last, on B's path, or else on A's.
-func (h history) cause(d *Difference, key string) (Cause, bool) {
-	if by, ok := h[1][key]; ok {
-		return d.cause.of(d.B.Envelope, by), true
+// set returns what changed a part, a tool or an option last, on the path to B or else on that to A, or another cause
+// if nothing did.
+func (c *causes) set(key string, other Cause) Cause {
+	if c.span == nil {
+		return other
 	}
-	by, ok := h[0][key]
-	return d.cause.of(d.A.Envelope, by), ok
+	for _, to := range []*course{&c.span.to[1], &c.span.to[0]} {
+		if by, ok := to.set[key]; ok {
+			return c.of(c.b, by)
+		}
+	}
+	return other
 }
 
-// histories collects the changes of both prompts that only one side has.
-func (c *causes) histories() (h history, err error) {
+// histories finds what changed parts (p), tools (t) and options (o) last on each path since the fork, by kind and name.
+func (c *causes) histories() (err error) {
 	for k, e := range []*replay.Envelope{c.a, c.b} {
 		if c.span == nil || err != nil {
-			return h, err
+			return err
 		}
-		h[k] = map[string]origin.Origin{}
+		set, only := map[string]origin.Origin{}, func(o origin.Origin) bool { return c.only(k, o.By) }
 		var had *prompt.State // nil before the first change
-		fresh := func(o origin.Origin) bool { return c.span.onlyAt[k][o.By] }
-		err = e.PromptHistory(fresh, func(by origin.Origin, f *prompt.Fold) {
+		err = e.PromptHistory(only, func(by origin.Origin, f *prompt.Fold) {
 			if had != nil {
-				had.PartsDiffer(&f.State, setBy(h[k], by, func(p *prompt.Part) string { return "p" + p.Name }))
-				had.ToolsDiffer(&f.State, setBy(h[k], by, func(t *prompt.Tool) string { return "t" + t.Name }))
+				had.PartsDiffer(&f.State, setBy(set, by, func(p *prompt.Part) string { return "p" + p.Name }))
+				had.ToolsDiffer(&f.State, setBy(set, by, func(t *prompt.Tool) string { return "t" + t.Name }))
 				for _, o := range options(had.Options, f.Options) {
 					if !bytes.Equal(o.A, o.B) {
-						h[k]["o"+o.Name] = by
+						set["o"+o.Name] = by
 					}
 				}
 			}
-			kept := f.Kept()
-			had = &kept
+			had = new(f.Kept())
 		})
+		c.span.to[k].set = set
 	}
-	return h, err
+	return err
 }
 
 // setBy returns a function that records what has set or removed the items that differ.

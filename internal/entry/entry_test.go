@@ -36,7 +36,7 @@ func TestLikely(t *testing.T) {
 		r := replay.New(s, replay.Options{})
 		likely := ""
 		path, _ := s.Path(s.Leaf())
-		for step, err := range r.Along(path, nil) {
+		for step, err := range r.Along(path) {
 			if err != nil {
 				t.Fatal(err)
 			}

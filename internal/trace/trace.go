@@ -92,7 +92,10 @@ func Follow(r *replay.Replay, leaf int, q *Query) (*Tracing, error) {
 	t := newTracer(r, q)
 	path, found := r.Session.Path(leaf)
 	r.Findings = append(r.Findings, found...)
-	for step, err := range r.Along(path, t.changed) {
+	w := r.Start()
+	w.OnChange(t.changed)
+	for _, rec := range path {
+		step, err := w.Next(rec)
 		if replay.Stopped(err) {
 			t.out.Stopped = err
 			break

@@ -174,7 +174,7 @@ func Read(r *replay.Replay, opt Options) (*Ledger, error) {
 func Tree(leaf int) Course {
 	return func(r *replay.Replay, watch replay.Observer) iter.Seq2[replay.Step, error] {
 		if path, _ := r.Session.Path(leaf); len(path) > 0 && r.Session.Parent(path[0]) >= 0 {
-			return r.Along(path, nil, watch)
+			return r.Along(path, watch)
 		}
 		return r.WalkTree(r.Session.Tree(), watch)
 	}

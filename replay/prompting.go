@@ -64,7 +64,7 @@ func (l *Reader) Prompt(f *prompt.State) (prompt.Prompt, error) {
 // anything.
 func (p *PromptTracker) follow(r *Replay, deltas []delta) (changed bool, err error) {
 	fresh := deltas
-	extends := p.begun && len(deltas) >= len(p.seen) && (len(p.seen) == 0 || &p.seen[0] == &deltas[0])
+	extends := p.begun && begins(deltas, p.seen)
 	if extends {
 		fresh = deltas[len(p.seen):]
 	}
@@ -82,6 +82,12 @@ func (p *PromptTracker) follow(r *Replay, deltas []delta) (changed bool, err err
 	}
 	p.Current = r.startingPrompt(own, prompt.Fold{Meter: p.Meter, ToolsOnly: p.tools})
 	return true, p.refold(deltas)
+}
+
+// begins reports whether deltas begin with those seen before. A list that has grown may be a copy.
+func begins(deltas, seen []delta) bool {
+	n := len(seen)
+	return n == 0 || len(deltas) >= n && (&deltas[0] == &seen[0] || slices.Equal(deltas[:n], seen))
 }
 
 // fold applies deltas, and leaves out the texts of parts.
@@ -156,7 +162,7 @@ type leadingDeltas struct {
 // applied once.
 func (p *leadingDeltas) follow(s *state) (deltas []delta, later bool) {
 	lead := countLeadingSystems(&s.msgs)
-	grown := len(p.seen) > 0 && lead == p.lead && len(s.deltas) >= len(p.seen) && &p.seen[0] == &s.deltas[0]
+	grown := len(p.seen) > 0 && lead == p.lead && begins(s.deltas, p.seen)
 	if !grown {
 		p.deltas, p.seen, p.lead, p.all = nil, nil, lead, 0
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/must"
@@ -52,7 +54,9 @@ func TestPiGoesOn(t *testing.T) {
 	must.Do(os.WriteFile(filepath.Join(home, ".pi", "agent", "models.json"),
 		fmt.Appendf(nil, `{"providers":{"anthropic":{"baseUrl":%q,"apiKey":"none"}}}`, server.URL), 0o600))
 	resume := func(file string) error {
-		return goesOn(home, file, &sent, exec.Command(program, "--session", file, "--model",
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		return goesOn(home, file, &sent, exec.CommandContext(ctx, program, "--session", file, "--model",
 			"anthropic/claude-sonnet-4-5", "-p", "Go on."))
 	}
 	for _, c := range corpus.All(t) {

@@ -248,14 +248,15 @@ func (x *indexer) addRead(u *unit, h *jsonl.Picked, rec record) {
 		u.cover.unknown(typ, 1)
 		u.cover.first(typ, u.cover.passed)
 	}
-	if head.Code != dialect.Skip {
-		x.addForeign(u, head, rec)
-	}
+	x.addForeign(u, head, rec)
 }
 
 // addForeign keeps a line of another agent's session until it is arranged: its code is
 // kept as its kind, and what it refers to and its group as its parent.
 func (x *indexer) addForeign(u *unit, head dialect.Head, rec record) {
+	if head.Code == dialect.Skip {
+		return
+	}
 	if head.NoUsage {
 		rec.flags |= flagNoUsage
 	}

@@ -1,5 +1,7 @@
 package dialect
 
+import "hash/maphash"
+
 // chunkSize is how many elements of [Chunks] are allocated at a time.
 const chunkSize = 512
 
@@ -25,3 +27,9 @@ func (c *Chunks[T]) Add(one T) int32 {
 	c.n++
 	return c.n - 1
 }
+
+var seed = maphash.MakeSeed()
+
+// Key returns a hash of an id, by which records are known without a text of each in memory. It is
+// another one in each run.
+func Key[T string | []byte](id T) uint64 { return maphash.Bytes(seed, []byte(id)) }

@@ -188,8 +188,11 @@ const Untimed = math.MinInt64 + 1
 
 // Clone returns a line that is kept.
 func (l *Line) Clone() *Line {
-	kept := *l
-	kept.ID, kept.Ref, kept.Group = slices.Clone(l.ID), slices.Clone(l.Ref), slices.Clone(l.Group)
+	kept, texts := *l, slices.Concat(l.ID, l.Ref, l.Group)
+	for _, text := range []*[]byte{&kept.ID, &kept.Ref, &kept.Group} {
+		n := len(*text)
+		*text, texts = texts[:n:n], texts[n:]
+	}
 	return &kept
 }
 

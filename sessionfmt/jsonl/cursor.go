@@ -1,11 +1,6 @@
 package jsonl
 
-import (
-	"bytes"
-	"ctxtool/internal/base/scratch"
-	"encoding/binary"
-	"math/bits"
-)
+import "ctxtool/internal/base/scratch"
 
 // A Cursor reads one value from front to back in a single pass, without copying. It skips what
 // a loop does not read, and validates all that it passes: text that is not JSON ends where it
@@ -91,16 +86,24 @@ func (c *Cursor) Value() Value {
 }
 
 // String reads the next value, and keeps what reading shows of a string's length.
-func (c *Cursor) String() String {
-	start := c.i
+func (c *Cursor) String() (s String) {
+	c.into(&s)
+	return s
+}
+
+// into is String, without a copy of what it returns, which takes as long as reading a short string.
+func (c *Cursor) into(s *String) {
 	if c.Peek() != '"' {
-		return String{Value: c.Value()}
+		s.Value, s.extra, s.wide = c.Value(), 0, false
+		return
 	}
+	start := c.i
 	end, extra, wide := scanString(c.b, start)
 	if c.i = c.end(end); c.broken {
-		return String{}
+		*s = String{}
+		return
 	}
-	return String{Value(c.b[start:end]), extra, wide}
+	s.Value, s.extra, s.wide = Value(c.b[start:end]), extra, wide
 }
 
 // Minify returns a value as AppendMinified writes it, valid until the next call.
@@ -114,30 +117,41 @@ func (c *Cursor) Minify(v Value) []byte {
 // next value. Any other value is skipped.
 func (c *Cursor) Members(yield func(key []byte) bool) {
 	start := c.i
-	if c.Peek() != '{' {
+	for i, more := c.opens('{'); more; more = c.next(&i, '}') {
+		key, ok := c.name(i)
+		if at := c.i; !ok || !c.step(yield(key), at, start) {
+			return
+		}
+	}
+}
+
+// opens moves to the first member or element of the next object or array, at i. Any other value is skipped,
+// as one that is empty is.
+func (c *Cursor) opens(with byte) (i int, ok bool) {
+	if c.Peek() != with {
 		c.Value()
-		return
+		return 0, false
 	}
-	i := SkipSpace(c.b, c.i+1)
-	if i < len(c.b) && c.b[i] == '}' {
+	if i = SkipSpace(c.b, c.i+1); i < len(c.b) && c.b[i] == with+2 { // '{'+2 is '}', '['+2 is ']'
 		c.i = i + 1
-		return
+		return 0, false
 	}
-	for more := true; more; more = c.next(&i, '}') {
-		end, extra, colon := c.key(i)
-		if colon < 0 {
-			c.i = c.end(colon)
-			return
-		}
-		key := c.b[i+1 : end-1]
-		if extra > 0 {
-			key = []byte(Value(c.b[i:end]).Exact())
-		}
-		c.i = SkipSpace(c.b, colon)
-		if at := c.i; !c.step(yield(key), at, start) {
-			return
-		}
+	return i, true
+}
+
+// name reads the name of the member at i, without quotes, and moves to its value.
+func (c *Cursor) name(i int) (name []byte, ok bool) {
+	end, extra, colon := c.key(i)
+	if colon < 0 {
+		c.i = c.end(colon)
+		return nil, false
 	}
+	name = c.b[i+1 : end-1]
+	if extra > 0 {
+		name = []byte(Value(c.b[i:end]).Exact())
+	}
+	c.i = SkipSpace(c.b, colon)
+	return name, true
 }
 
 // Fields reads several members of the next object in one pass: it sets dst[k] to the one called
@@ -152,7 +166,7 @@ func (c *Cursor) Fields(dst []String, names ...string) {
 func (c *Cursor) Field(key []byte, dst []String, names ...string) {
 	for k, name := range names {
 		if string(key) == name {
-			dst[k] = c.String()
+			c.into(&dst[k])
 			return
 		}
 	}
@@ -220,16 +234,7 @@ func (c *Cursor) enter(name string) bool {
 // other value is skipped.
 func (c *Cursor) Elements(yield func() bool) {
 	start := c.i
-	if c.Peek() != '[' {
-		c.Value()
-		return
-	}
-	i := SkipSpace(c.b, c.i+1)
-	if i < len(c.b) && c.b[i] == ']' {
-		c.i = i + 1
-		return
-	}
-	for more := true; more; more = c.next(&i, ']') {
+	for i, more := c.opens('['); more; more = c.next(&i, ']') {
 		if c.i = i; i >= len(c.b) {
 			c.i = c.end(fail(i, failEnd))
 			return
@@ -344,123 +349,4 @@ func (s *Scanner) object(b []byte, i int, f *fields) int {
 			return fail(i, failEnd)
 		}
 	}
-}
-
-// Sizes are lengths of a text: in bytes of UTF-8, in UTF-16 units, and in Unicode scalars.
-type Sizes struct{ Bytes, Units, Scalars int }
-
-// Add returns the sum of both.
-func (s Sizes) Add(t Sizes) Sizes {
-	return Sizes{s.Bytes + t.Bytes, s.Units + t.Units, s.Scalars + t.Scalars}
-}
-
-// SizesOf returns the sizes of a UTF-8 text.
-func SizesOf[T string | []byte](text T) Sizes {
-	more, four := wideParts([]byte(text))
-	return Sizes{len(text), len(text) - more + four, len(text) - more}
-}
-
-// A String is a string as spelled, with what reading it showed of its length, so that it can be
-// measured without reading it again. Any other value has no length.
-type String struct {
-	Value
-	extra int  // bytes by which its escapes exceed one byte each
-	wide  bool // it has bytes beyond ASCII
-}
-
-// Spelled returns a value with what reading it shows of its length.
-func (v Value) Spelled() String {
-	var c Cursor
-	return c.Reset(v).String()
-}
-
-// Units returns its length in UTF-16 units; see Value.Units.
-func (s String) Units() int {
-	if !s.IsString() {
-		return 0
-	}
-	n := len(s.Value) - 2 - s.extra
-	if s.wide {
-		n -= wideExtra(s.Value)
-	}
-	return n
-}
-
-// Sizes returns its sizes without decoding it: an escape counts as the character that it stands
-// for, a lone surrogate as U+FFFD.
-func (s String) Sizes() (n Sizes) {
-	if !s.IsString() {
-		return n
-	}
-	text := s.Value[1 : len(s.Value)-1]
-	all := len(text) - s.extra
-	n = Sizes{all, all, all}
-	if s.wide {
-		more, four := wideParts(text)
-		n.Units -= more - four
-		n.Scalars -= more
-	}
-	if s.extra >= 5 {
-		n.escapes(text)
-	}
-	return n
-}
-
-// Bytes returns its text, valid until buf is used again.
-func (s String) Bytes(buf *[]byte) []byte {
-	if s.extra == 0 && s.IsString() {
-		return s.Value[1 : len(s.Value)-1]
-	}
-	*buf = s.AppendText(scratch.Reset(*buf))
-	return *buf
-}
-
-// escapes adds what \u escapes stand for, beyond the byte, unit and scalar counted for each.
-func (s *Sizes) escapes(text []byte) {
-	for i := 0; ; {
-		at := bytes.IndexByte(text[i:], '\\')
-		if at < 0 {
-			return
-		}
-		if i += at; text[i+1] != 'u' {
-			i += 2
-			continue
-		}
-		u := hex4(text[i+2:])
-		i += 6
-		switch {
-		case u < 0x80:
-		case u < 0x800:
-			s.Bytes++
-		case u&0xfc00 == 0xd800 && i+6 <= len(text) && text[i] == '\\' && text[i+1] == 'u' &&
-			hex4(text[i+2:])&0xfc00 == 0xdc00:
-			s.Bytes += 2
-			s.Scalars--
-			i += 6
-		default:
-			s.Bytes += 2
-		}
-	}
-}
-
-// wideParts returns the number of continuation bytes of a UTF-8 text, and of sequences of four
-// bytes.
-func wideParts(b []byte) (more, four int) {
-	i := 0
-	for ; i+8 <= len(b); i += 8 {
-		w := binary.LittleEndian.Uint64(b[i:])
-		if w&msb == 0 {
-			continue
-		}
-		more += bits.OnesCount64(w & msb &^ (w << 1))
-		four += bits.OnesCount64(w & (w << 1) & (w << 2) & (w << 3) & msb)
-	}
-	for ; i < len(b); i++ {
-		if b[i]&0xc0 == 0x80 {
-			more++
-		} else if b[i] >= 0xf0 {
-			four++
-		}
-	}
-	return more, four
 }

@@ -3,6 +3,7 @@ package opencode
 import (
 	"bytes"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 
@@ -14,14 +15,19 @@ import (
 // the next answer begins: its request had them as they stood then. What changes later is an
 // edit at the place where it did.
 type arranger struct {
-	row     *dialect.Line // of the session
-	open    []*message
-	sent    []*message // those on the path, in order
-	known   map[string]*message
-	held    *message // asks for a summary
-	removed map[string]bool
-	revert  string // the first message that the next prompt takes back
-	late    []late
+	row      *dialect.Line // of the session
+	messages dialect.Chunks[message]
+	parts    dialect.Chunks[part]
+	known    map[uint64]int32    // messages by their id
+	named    map[[2]uint64]int32 // parts by that of their message and their own, but for the first ones of each
+	open     []opened
+	calls    []*dialect.Line // of open messages: the lines of parts that are calls
+	sent     []*message      // those on the path, in order
+	held     *opened         // asks for a summary
+	removed  map[uint64]bool
+	revert   []byte // the first message that the next prompt takes back
+	late     []late
+	spans    []dialect.Span // in use for one entry
 }
 
 // A late change is one of a message that was sent. The answer that was open then did not know it.
@@ -30,15 +36,25 @@ type late struct {
 	more []dialect.Span
 }
 
-// A message is one, with its parts.
+// A message is one, with its parts. It holds no pointers, since a session has many: ids are hashes.
 type message struct {
-	dialect.Line
-	parts  []part
-	named  map[string]int // index of a part by its id, of a message with many
-	before int            // the leaf before it
-	made   []int          // its entries, none while it is open
-	in     place
-	at     int // index, of a message that is sent
+	at          dialect.Span
+	time        int64
+	id          uint64
+	number      uint32
+	first, last int32 // of its parts
+	count       int32 // of them, with those that are removed
+	before      int32 // the leaf before it
+	entry, made int32 // its first entry, and how many it has: none while it is open
+	index       int32 // of a message that is sent
+	code        dialect.Code
+	in          place
+}
+
+// An opened message has the line that it began with.
+type opened struct {
+	*message
+	line *dialect.Line
 }
 
 // A place is where a message is.
@@ -52,12 +68,20 @@ const (
 
 // A part is one of a message, in its last version.
 type part struct {
-	dialect.Line
+	at     dialect.Span
+	id     uint64
+	tail   uint64 // of one that asks for a summary: the first message that stays, 0 for none
+	next   int32
+	call   int32 // the number of its line among calls, from 1
+	code   dialect.Code
 	result bool // has an entry for what the call returned
+	gone   bool // it is removed
 }
 
 func newArranger() dialect.Arranger {
-	return &arranger{known: map[string]*message{}, removed: map[string]bool{}}
+	return &arranger{
+		known: map[uint64]int32{}, named: map[[2]uint64]int32{}, removed: map[uint64]bool{},
+	}
 }
 
 // Next is of [dialect.Arranger], as End is.
@@ -69,13 +93,13 @@ func (a *arranger) Next(t dialect.Tree, l *dialect.Line) {
 		a.row = l.Clone()
 		t.Add(jsonl.Header, l)
 	case turned, compacted:
-		a.addRow(t, l)
+		a.addTurn(t, l)
 	case dialect.Unknown:
 		t.Add(jsonl.Unknown, l)
 	case reverted:
-		a.revert = string(l.Ref)
+		a.revert = bytes.Clone(l.Ref)
 	case restored:
-		a.revert = ""
+		a.revert = nil
 	case removed:
 		a.remove(t, l)
 	case user, answer, failed, aborted, summary, summarized:
@@ -86,41 +110,43 @@ func (a *arranger) Next(t dialect.Tree, l *dialect.Line) {
 }
 
 // find returns a message that is open or sent, or a new one, which is nowhere.
-func (a *arranger) find(id []byte) *message {
-	if m := a.known[string(id)]; m != nil {
-		return m
+func (a *arranger) find(id uint64) *message {
+	if k, ok := a.known[id]; ok {
+		return a.messages.At(k)
 	}
 	return &message{}
 }
 
 // message takes a version of a message. The first one of an answer is its request.
 func (a *arranger) message(t dialect.Tree, l *dialect.Line) {
-	m := a.find(l.ID)
-	if m.in != nowhere {
-		if len(m.made) > 0 {
-			t.Replace(m.made[0], m.At, l.At)
+	id := dialect.Key(l.ID)
+	if k, ok := a.known[id]; ok {
+		if m := a.messages.At(k); m.in != nowhere {
+			if m.made > 0 {
+				t.Replace(int(m.entry), m.at, l.At)
+			}
+			m.code, m.at = l.Code, l.At
+			return
 		}
-		m.Code, m.At = l.Code, l.At
-		return
 	}
 	if l.Code != user {
 		a.seal(t)
 	}
-	m = &message{Line: *l.Clone(), in: inOpen}
-	a.known[string(m.ID)] = m
-	a.open = append(a.open, m)
+	k := a.messages.Add(message{at: l.At, time: l.Time, id: id, number: l.Number, code: l.Code, in: inOpen})
+	a.known[id] = k
+	a.open = append(a.open, opened{a.messages.At(k), l.Clone()})
 }
 
 // seal adds the entries of the open messages, after what is to be taken out.
 func (a *arranger) seal(t dialect.Tree) {
 	a.takeOut(t)
-	open := a.open
-	a.open = nil
-	for _, m := range open {
+	for _, m := range a.open {
 		m.in = nowhere
-		a.change(t, m.Number)
+		a.change(t, m.number)
 		a.add(t, m)
 	}
+	clear(a.calls)
+	a.open, a.calls = a.open[:0], a.calls[:0]
 	a.change(t, math.MaxUint32)
 }
 
@@ -139,11 +165,12 @@ func (a *arranger) remove(t dialect.Tree, l *dialect.Line) {
 	if len(a.removed) == 0 {
 		a.seal(t)
 	}
-	if m := a.find(l.ID); m.in == inOpen {
+	id := dialect.Key(l.ID)
+	if m := a.find(id); m.in == inOpen {
 		m.in = nowhere
-		a.open = slices.DeleteFunc(a.open, func(o *message) bool { return o == m })
+		a.open = slices.DeleteFunc(a.open, func(o opened) bool { return o.message == m })
 	} else {
-		a.removed[string(l.ID)] = true
+		a.removed[id] = true
 	}
 }
 
@@ -152,30 +179,31 @@ func (a *arranger) takeOut(t dialect.Tree) {
 	if len(a.removed) == 0 {
 		return
 	}
-	gone := func(m *message) bool { return a.removed[string(m.ID)] }
+	gone := func(m *message) bool { return a.removed[m.id] }
 	first := len(a.sent)
 	for first > 0 && gone(a.sent[first-1]) {
 		first--
 	}
 	if first < len(a.sent) {
-		t.Move(a.sent[first].before)
+		t.Move(int(a.sent[first].before))
 		a.sent = a.sent[:first]
 	}
 	for _, m := range a.sent {
 		if gone(m) {
-			for _, entry := range m.made {
-				a.edit(t, &m.Line, t.Spans(entry)[0])
+			line := dialect.Line{Code: m.code, At: m.at, Number: m.number, Time: m.time}
+			for k := range m.made {
+				a.edit(t, &line, t.Spans(int(m.entry + k))[0])
 			}
 		}
 	}
 	a.sent = slices.DeleteFunc(a.sent, gone)
-	for at, m := range a.sent {
-		m.at = at
+	for k, m := range a.sent {
+		m.index = int32(k)
 	}
 	for id := range a.removed {
-		a.find([]byte(id)).in = nowhere
+		a.find(id).in = nowhere
 	}
-	a.removed = map[string]bool{}
+	clear(a.removed)
 }
 
 // edit adds an edit that a line makes, which has the line first and others after it.
@@ -185,167 +213,223 @@ func (a *arranger) edit(t dialect.Tree, l *dialect.Line, more ...dialect.Span) {
 	t.Add(jsonl.ContextEdit, &line, more...)
 }
 
-// has reports whether a message has a part of a kind.
-func (m *message) has(code dialect.Code) bool {
-	return slices.ContainsFunc(m.parts, func(p part) bool { return p.Code == code })
+// partsOf yields the parts of a message.
+func (a *arranger) partsOf(m *message) iter.Seq[*part] {
+	return func(yield func(*part) bool) {
+		at := m.first
+		for range m.count {
+			p := a.parts.At(at)
+			at = p.next
+			if !p.gone && !yield(p) {
+				return
+			}
+		}
+	}
 }
 
-// spans are those of a message and its parts.
-func (m *message) spans() []dialect.Span {
-	all := []dialect.Span{m.At}
-	for k := range m.parts {
-		all = append(all, m.parts[k].At)
+// has reports whether a message has a part of one of several kinds, or any without such.
+func (a *arranger) has(m *message, codes ...dialect.Code) bool {
+	for p := range a.partsOf(m) {
+		if len(codes) == 0 || slices.Contains(codes, p.code) {
+			return true
+		}
 	}
-	return all
+	return false
+}
+
+// appendSpans appends those of a message and its parts.
+func (a *arranger) appendSpans(to []dialect.Span, m *message) []dialect.Span {
+	to = append(to, m.at)
+	for p := range a.partsOf(m) {
+		to = append(to, p.at)
+	}
+	return to
 }
 
 // add adds the entries of a message.
-func (a *arranger) add(t dialect.Tree, m *message) {
-	if a.held != nil && m.Code != summarized {
-		held := a.held
-		a.held = nil
-		a.put(t, held, jsonl.User)
+func (a *arranger) add(t dialect.Tree, m opened) {
+	if m.code != summarized {
+		a.putHeld(t)
 	}
 	switch {
-	case m.Code == summarized:
+	case m.code == summarized:
 		a.summarize(t, m)
-	case m.Code == summary: // of a request that brought nothing
-		m.before = t.Leaf()
-		t.Add(jsonl.UsageEntry, &m.Line)
-	case m.Code == user && m.has(compaction):
-		a.held = m
-	case m.Code == user && len(m.parts) == 0:
-	case m.Code == user && m.has(synthetic) && !m.has(text):
+	case m.code == summary: // of a request that brought nothing
+		m.before = int32(t.Leaf())
+		t.Add(jsonl.UsageEntry, m.begins())
+	case m.code == user && a.has(m.message, compaction):
+		a.held = &m
+	case m.code == user && !a.has(m.message):
+	case m.code == user && a.has(m.message, synthetic) && !a.has(m.message, text):
 		a.put(t, m, jsonl.Custom)
-	case m.Code == user:
+	case m.code == user:
 		a.put(t, m, jsonl.User)
 	default:
 		a.answer(t, m)
 	}
 }
 
+// begins is the line that the message began with, at the place of its last version.
+func (o *opened) begins() *dialect.Line {
+	o.line.Code, o.line.At = o.code, o.at
+	return o.line
+}
+
 // answer adds an answer and the results of its calls.
-func (a *arranger) answer(t dialect.Tree, m *message) {
+func (a *arranger) answer(t dialect.Tree, m opened) {
 	a.put(t, m, jsonl.Assistant)
-	if !m.has(step) && m.Code == answer { // of a command that the user ran
-		t.Unanswered(m.made[0])
+	if m.code == answer && !a.has(m.message, step) { // of a command that the user ran
+		t.Unanswered(int(m.entry))
 	}
-	if m.Code == failed || m.Code == aborted && !m.has(text) && !m.calls() {
-		a.edit(t, &m.Line)
+	if m.code == failed || m.code == aborted && !a.has(m.message, text, tool, returned, cleared) {
+		a.edit(t, m.line)
 		return
 	}
-	for k := range m.parts {
-		p := &m.parts[k]
-		if p.Code == tool || p.Code == returned || p.Code == cleared {
-			p.result = true
-			m.made = append(m.made, t.Add(jsonl.ToolResult, &p.Line))
+	for p := range a.partsOf(m.message) {
+		if p.calls() {
+			line := a.calls[p.call-1]
+			line.Code, line.At, p.result = p.code, p.at, true
+			t.Add(jsonl.ToolResult, line)
+			m.made++
 		}
 	}
 }
 
-func (m *message) calls() bool { return m.has(tool) || m.has(returned) || m.has(cleared) }
+func (p *part) calls() bool { return p.code == tool || p.code == returned || p.code == cleared }
 
 // put adds the first entry of a message.
-func (a *arranger) put(t dialect.Tree, m *message, kind jsonl.Kind) {
-	m.before = t.Leaf()
-	m.made = append(m.made, t.Add(kind, &m.Line, m.spans()[1:]...))
-	a.send(m)
+func (a *arranger) put(t dialect.Tree, m opened, kind jsonl.Kind) {
+	m.before = int32(t.Leaf())
+	a.spans = a.appendSpans(a.spans[:0], m.message)
+	m.entry, m.made = int32(t.Add(kind, m.begins(), a.spans[1:]...)), 1
+	a.send(m.message)
+}
+
+// putHeld puts the message that asks for a summary, if there is one: it gets none.
+func (a *arranger) putHeld(t dialect.Tree) {
+	if held := a.held; held != nil {
+		a.held = nil
+		a.put(t, *held, jsonl.User)
+	}
 }
 
 func (a *arranger) send(m *message) {
-	m.in, m.at = inSent, len(a.sent)
+	m.in, m.index = inSent, int32(len(a.sent))
 	a.sent = append(a.sent, m)
 }
 
 // summarize has a summary stand for all messages before it, or for those before its tail. The
 // request for it had them all.
-func (a *arranger) summarize(t dialect.Tree, m *message) {
+func (a *arranger) summarize(t dialect.Tree, m opened) {
 	asked := a.held
 	a.held = nil
 	if asked == nil {
 		a.put(t, m, jsonl.Assistant)
 		return
 	}
-	before := t.Leaf()
-	t.Add(jsonl.UsageEntry, &asked.Line, m.At)
-	made := append(m.spans()[1:], asked.spans()...)
-	kept := []*message{}
-	for _, p := range asked.parts {
-		if from := a.find(p.Group); p.Code == compaction && len(p.Group) > 0 && from.in == inSent {
-			kept = slices.Clone(a.sent[from.at:])
+	asked.before = int32(t.Leaf())
+	t.Add(jsonl.UsageEntry, asked.begins(), m.at)
+	a.spans = a.appendSpans(a.appendSpans(a.spans[:0], m.message), asked.message)
+	var kept []*message
+	for p := range a.partsOf(asked.message) {
+		if from := a.find(p.tail); p.code == compaction && p.tail != 0 && from.in == inSent {
+			kept = a.sent[from.index:]
 		}
 	}
 	for _, k := range kept {
-		made = append(made, k.spans()...)
+		a.spans = a.appendSpans(a.spans, k)
 	}
-	asked.before, asked.made = before, []int{t.Add(jsonl.Transform, &m.Line, made...)}
-	a.send(asked)
+	asked.entry, asked.made = int32(t.Add(jsonl.Transform, m.begins(), a.spans[1:]...)), 1
+	a.send(asked.message)
 }
 
 // part takes a version of a part.
 func (a *arranger) part(t dialect.Tree, l *dialect.Line) {
-	m := a.find(l.Ref)
+	m := a.find(dialect.Key(l.Ref))
 	if m.in == nowhere {
 		return // of a message that is gone, or has become a summary
 	}
-	k, sealed := m.part(l.ID), m.in == inSent
+	id, sealed := dialect.Key(l.ID), m.in == inSent
+	p := a.partOf(m, id)
+	ofResult := p != nil && p.result && l.Code != partRemoved
 	switch {
-	case l.Code == partRemoved && k < 0:
+	case l.Code == partRemoved && p == nil:
 		return
 	case l.Code == partRemoved:
-		m.parts, m.named = slices.Delete(m.parts, k, k+1), nil
-	case k < 0:
-		if m.named != nil {
-			m.named[string(l.ID)] = len(m.parts)
-		}
-		m.parts = append(m.parts, part{Line: *l.Clone()})
-	case sealed && !a.differs(t, &m.parts[k], l):
+		p.gone = true
+		delete(a.named, [2]uint64{m.id, id})
+	case p == nil:
+		p = a.addPart(m, id, l)
+	case sealed && !a.differs(t, p, l):
 		return
 	default:
-		m.parts[k].At, m.parts[k].Code = l.At, l.Code
+		p.at, p.code = l.At, l.Code
 	}
 	switch {
-	case !sealed:
-		return
-	case k >= 0 && l.Code != partRemoved && m.parts[k].result:
+	case ofResult:
 		a.late = append(a.late, late{l.Clone(), nil})
-	default:
-		a.late = append(a.late, late{l.Clone(), m.spans()})
+	case sealed:
+		a.late = append(a.late, late{l.Clone(), a.appendSpans(nil, m)})
+	case p.calls() && p.call == 0:
+		a.calls = append(a.calls, l.Clone())
+		p.call = int32(len(a.calls))
 	}
 }
 
-// part returns the index of a part, -1 if the message has none of that id.
-func (m *message) part(id []byte) int {
-	const many = 32
-	if len(m.parts) < many {
-		return slices.IndexFunc(m.parts, func(p part) bool { return bytes.Equal(p.ID, id) })
-	}
-	if m.named == nil {
-		m.named = map[string]int{}
-		for k := range slices.Backward(m.parts) {
-			m.named[string(m.parts[k].ID)] = k
+// most is how many parts of a message are looked at one by one.
+const most = 32
+
+// partOf returns a part of a message by its id, nil if it has no such.
+func (a *arranger) partOf(m *message, id uint64) *part {
+	at := m.first
+	for range min(m.count, most) {
+		p := a.parts.At(at)
+		if p.id == id && !p.gone {
+			return p
 		}
+		at = p.next
 	}
-	k, ok := m.named[string(id)]
-	if !ok {
-		return -1
+	if k, ok := a.named[[2]uint64{m.id, id}]; ok {
+		return a.parts.At(k)
 	}
-	return k
+	return nil
+}
+
+// addPart adds a part to a message.
+func (a *arranger) addPart(m *message, id uint64, l *dialect.Line) *part {
+	k := a.parts.Add(part{at: l.At, id: id, code: l.Code})
+	if len(l.Group) > 0 {
+		a.parts.At(k).tail = dialect.Key(l.Group)
+	}
+	switch {
+	case m.count == 0:
+		m.first = k
+	case m.count >= most:
+		a.named[[2]uint64{m.id, id}] = k
+		fallthrough
+	default:
+		a.parts.At(m.last).next = k
+	}
+	m.last = k
+	m.count++
+	return a.parts.At(k)
 }
 
 // differs reports whether a later version of a part is sent as something else.
 func (a *arranger) differs(t dialect.Tree, p *part, l *dialect.Line) bool {
-	if p.Code != l.Code {
+	if p.code != l.Code {
 		return true
 	}
 	var said [2][]byte
-	for k, at := range []dialect.Span{p.At, l.At} {
+	for k, at := range []dialect.Span{p.at, l.At} {
 		var s dialect.Source
-		e, part := s.Add(), rowOf(t.Read(at)).part
+		e, now := s.Add(), make([]row, 1)
+		now[0].read(t.Read(at))
 		msg := e.Message(jsonl.OtherMessage)
 		msg.Body()
-		if addBlocks(msg, []jsonl.Value{part}); part.Get("type").Is("tool") {
-			addReturned(e.Message(jsonl.OtherMessage), part)
+		addBlocks(msg, now)
+		if p := &now[0].data.part; p.typ.Is("tool") {
+			addReturned(e.Message(jsonl.OtherMessage), p)
 		}
 		e.Transformer, s.Kind = "differs", jsonl.Transform
 		said[k], _ = new(dialect.JSON).Append(nil, &s, e, nil)
@@ -356,11 +440,9 @@ func (a *arranger) differs(t dialect.Tree, p *part, l *dialect.Line) bool {
 // End is of [dialect.Arranger].
 func (a *arranger) End(t dialect.Tree) {
 	a.seal(t)
-	if held := a.held; held != nil { // nothing answers it yet
-		a.put(t, held, jsonl.User)
-	}
-	if m := a.find([]byte(a.revert)); a.revert != "" && m.in == inSent {
-		t.Move(m.before)
+	a.putHeld(t) // nothing answers it yet
+	if m := a.find(dialect.Key(a.revert)); len(a.revert) > 0 && m.in == inSent {
+		t.Move(int(m.before))
 	}
 	if a.row == nil {
 		return

@@ -1,96 +1,51 @@
 package opencode
 
 import (
+	"slices"
 	"strings"
+	"sync"
 
 	"ctxtool/internal/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 
 // What opencode says instead of what it does not send, or where nothing was said.
-const (
-	asksSummary = `"What did we do so far?"`
-	ranByUser   = `"The following tool was executed by the user"`
-	clearedText = `"[Old tool result content cleared]"`
-	interrupted = `"[Tool execution was interrupted]"`
+var (
+	asksSummary = jsonl.Value(`"What did we do so far?"`).Spelled()
+	ranByUser   = jsonl.Value(`"The following tool was executed by the user"`).Spelled()
+	clearedText = jsonl.Value(`"[Old tool result content cleared]"`).Spelled()
+	interrupted = jsonl.Value(`"[Tool execution was interrupted]"`).Spelled()
+	nothing     = jsonl.Value(`""`).Spelled()
 )
-
-// A read message is one of lines: its row, and its parts in their last version.
-type readMessage struct {
-	id    jsonl.Value
-	info  jsonl.Value
-	parts []jsonl.Value
-	ids   []jsonl.Value // of the parts
-}
-
-// A row is what a line has: a message or a part, absent for the other, and its id.
-type row struct{ info, part, id jsonl.Value }
-
-// rowOf reads a line, which may be that a part is removed.
-func rowOf(line jsonl.Value) row {
-	var f, in [3]jsonl.Value
-	line.Fields(f[:], "table", "data", "id")
-	switch {
-	case f[0].Is("message"):
-		return row{info: f[1], id: f[2]}
-	case f[0].Is("part"):
-		return row{part: f[1], id: f[2]}
-	}
-	f[1].Fields(in[:], "info", "part", "partID")
-	if in[0].Exists() {
-		return row{in[0], in[1], in[0].First("id")}
-	}
-	return row{in[0], in[1], jsonl.FirstText(in[1].First("id"), in[2])}
-}
-
-// readMessages reads the messages that lines have, in the order of their rows. Of two versions
-// of a part the first one counts.
-func readMessages(lines []jsonl.Value) (all []readMessage) {
-	var changed []row // an edit begins with what it changes
-	for _, line := range lines {
-		r := rowOf(line)
-		if r.info.Exists() {
-			all = append(all, readMessage{id: r.id, info: r.info})
-			continue
-		}
-		if len(all) == 0 {
-			changed = append(changed, r)
-			continue
-		}
-		m := &all[len(all)-1]
-		m.parts, m.ids = append(m.parts, r.part), append(m.ids, r.id)
-	}
-	for _, r := range changed {
-		for k := range all {
-			all[k].change(r.id.Text(), r.part)
-		}
-	}
-	return all
-}
-
-func (m *readMessage) change(id string, part jsonl.Value) {
-	for k := range m.ids {
-		if m.ids[k].Is(id) {
-			m.parts[k] = part
-		}
-	}
-}
 
 // A maker makes an entry.
 type maker struct {
 	*dialect.Source
-	e *dialect.Entry
+	e    *dialect.Entry
+	rows []row // the lines
 }
+
+var makers = sync.Pool{New: func() any { return new(maker) }}
 
 // makeEntry is [dialect.Dialect]'s Make.
 func makeEntry(s *dialect.Source) {
-	m, line := maker{s, s.Add()}, s.Lines[0]
-	m.e.Time = line.First("timestamp")
-	if s.Kind == jsonl.Unknown {
-		m.e.Type = jsonl.FirstText(line.Get("type"))
+	m := makers.Get().(*maker)
+	defer func() {
+		clear(m.rows)
+		*m = maker{rows: m.rows[:0]}
+		makers.Put(m)
+	}()
+	m.Source, m.e, m.rows = s, s.Add(), slices.Grow(m.rows, len(s.Lines))[:len(s.Lines)]
+	for k, line := range s.Lines {
+		m.rows[k].read(line)
 	}
-	if line.First("table").Is("session_message") {
-		m.row(line)
+	first, line := &m.rows[0], s.Lines[0]
+	m.e.Time = first.timestamp
+	if s.Kind == jsonl.Unknown {
+		m.e.Type = jsonl.FirstText(first.typ)
+	}
+	if first.table.Is("session_message") {
+		m.turn(line)
 		return
 	}
 	switch s.Kind {
@@ -101,79 +56,98 @@ func makeEntry(s *dialect.Source) {
 		m.e.Set("name", line.Get("title"))
 	case jsonl.UsageEntry:
 		m.e.SetText("kind", "compaction")
-		m.usageOf(m.e.Set, rowOf(s.Lines[len(s.Lines)-1]).info) // after what asked for a summary
+		m.usageOf(m.e.Set, &m.rows[len(m.rows)-1].data.info) // after what asked for a summary
 	case jsonl.Transform:
 		m.compaction()
 	case jsonl.ContextEdit:
 		m.edit()
 	case jsonl.Unknown:
-		m.e.Set("data", line.Get("data"))
+		m.e.Set("data", first.data.raw)
 	case jsonl.ToolResult:
-		r := rowOf(line)
-		m.result(r.part, r.id.Text())
+		m.result(first)
 	default:
-		var of readMessage
-		if all := readMessages(s.Lines); len(all) > 0 {
-			of = all[0]
-		}
-		m.message(&of, s.Kind)
+		m.message(m.rows, s.Kind)
 	}
 }
 
-// message makes a message, without the results of its calls.
-func (m *maker) message(of *readMessage, kind jsonl.Kind) {
-	msg := m.e.Message(kind)
+// messagesOf returns the messages that rows make, in their order: its own row, and its parts in their last
+// version. An edit begins with what it changes.
+func messagesOf(rows []row) (all [][]row) {
+	changed := 0
+	for k := range rows {
+		switch last := len(all) - 1; {
+		case rows[k].isMessage():
+			all = append(all, rows[k:k+1])
+		case last < 0:
+			changed = k + 1
+		default:
+			all[last] = all[last][:len(all[last])+1]
+		}
+	}
+	for _, now := range rows[:changed] {
+		for _, m := range all {
+			for k := range m[1:] {
+				if p := &m[1+k]; p.name().Is(now.name().Text()) {
+					*p = now
+				}
+			}
+		}
+	}
+	return all
+}
+
+// message makes a message of its row and its parts, without the results of its calls.
+func (m *maker) message(of []row, kind jsonl.Kind) {
+	msg, own, parts := m.e.Message(kind), &of[0], of[1:]
 	if kind == jsonl.Custom {
 		msg.SetText("customType", "synthetic")
 		msg.SetTruth("display", true)
 	}
 	msg.Body()
-	addBlocks(msg, of.parts)
+	addBlocks(msg, parts)
 	if kind == jsonl.Assistant {
 		msg.SetText("api", "opencode")
-		m.usageOf(msg.Set, of.info)
-		msg.Stop(stopReason(of.info))
+		m.usageOf(msg.Set, &own.data.info)
+		msg.Stop(own.data.info.stopReason())
 	}
-	msg.Set("id", of.id)
-	m.native(msg, of.parts, kind == jsonl.Assistant)
+	msg.Set("id", own.name())
+	m.native(msg, parts, kind == jsonl.Assistant)
 }
 
 // addBlocks adds what parts say.
-func addBlocks(msg *dialect.Message, parts []jsonl.Value) {
-	for _, p := range parts {
-		var f [6]jsonl.String
-		new(jsonl.Cursor).Reset(p).Fields(f[:], "type", "text", "callID", "tool", "url", "mime")
-		switch {
-		case f[0].Is("reasoning"):
-			if len(f[1].Inside()) > 0 {
-				msg.Add(jsonl.Block{Kind: jsonl.ThinkingBlock, Text: f[1]})
+func addBlocks(msg *dialect.Message, parts []row) {
+	for k := range parts {
+		p := &parts[k].data.part
+		switch of := p.typ; {
+		case of.Is("reasoning"):
+			if len(p.text.Inside()) > 0 {
+				msg.Add(jsonl.Block{Kind: jsonl.ThinkingBlock, Text: p.text})
 			}
-		case f[0].Is("tool"):
-			msg.Add(jsonl.Block{Kind: jsonl.CallBlock, ID: f[2].Value, Name: f[3].Value, Args: input(p)})
-		case f[0].Is("file"):
-			if attached(f[5].Value) {
-				msg.Add(file(f[4].Value, f[5].Value))
+		case of.Is("tool"):
+			msg.Add(jsonl.Block{Kind: jsonl.CallBlock, ID: p.callID, Name: p.tool, Args: object(p.state.input)})
+		case of.Is("file"):
+			if attached(p.mime) {
+				msg.Add(file(p.url, p.mime))
 			}
 		default:
-			if said := spoken(p); said.Exists() {
-				msg.Said(said.Spelled())
+			if text := p.spoken(); text.Exists() {
+				msg.Said(text)
 			}
 		}
 	}
 }
 
 // spoken is the text that a part says, absent for none.
-func spoken(p jsonl.Value) jsonl.Value {
-	f := p.All("type", "text", "ignored")
-	switch {
-	case f[0].Is("text") && !f[2].Truthy() && f[1].IsString() && string(f[1]) != `""`:
-		return f[1]
-	case f[0].Is("compaction"):
-		return jsonl.Value(asksSummary)
-	case f[0].Is("subtask"):
-		return jsonl.Value(ranByUser)
+func (p *partData) spoken() (text jsonl.String) {
+	switch of := p.typ; {
+	case of.Is("text") && !p.ignored.Truthy() && len(p.text.Inside()) > 0:
+		return p.text
+	case of.Is("compaction"):
+		return asksSummary
+	case of.Is("subtask"):
+		return ranByUser
 	}
-	return nil
+	return text
 }
 
 // attached reports whether a file is sent as such: the content of others is in a text part.
@@ -190,60 +164,57 @@ func file(url, mime jsonl.Value) jsonl.Block {
 	return jsonl.Block{Raw: jsonl.Value(`{"type":"opaque"}`).With("item", mime)}
 }
 
-// input is what a call is given, an object.
-func input(p jsonl.Value) jsonl.Value {
-	if in := p.Get("state").Get("input"); in.IsObject() {
-		return in
+// object is what a call is given, an empty object if it is none.
+func object(given jsonl.Value) jsonl.Value {
+	if given.IsObject() {
+		return given
 	}
 	return jsonl.Value("{}")
 }
 
 // outcome is what a call returned, as it is sent.
-func outcome(state jsonl.Value) (said jsonl.Value, failed bool) {
-	var f [5]jsonl.Value
-	state.Fields(f[:], "status", "output", "error", "metadata", "time")
-	said, failed = f[1], false
-	switch {
-	case f[0].Is("completed") && f[4].Get("compacted").Exists():
-		said = jsonl.Value(clearedText)
-	case f[0].Is("completed"):
-	case f[0].Is("error") && f[3].Get("interrupted").Truthy() && f[3].Get("output").IsString():
-		said = f[3].Get("output")
-	case f[0].Is("error"):
-		said, failed = f[2], true
+func (p *partData) outcome() (text jsonl.String, failed bool) {
+	switch of := p.state.status; {
+	case of.Is("completed") && p.cleared():
+		text = clearedText
+	case of.Is("completed"):
+		text = p.state.output
+	case of.Is("error"):
+		text = p.state.metadata.Get("output").Spelled()
+		if !text.IsString() || !p.state.metadata.Get("interrupted").Truthy() {
+			text, failed = p.state.error, true
+		}
 	default:
-		said, failed = jsonl.Value(interrupted), true
+		text, failed = interrupted, true
 	}
-	return jsonl.FirstText(said, jsonl.Value(`""`)), failed
+	if !text.IsString() {
+		text = nothing
+	}
+	return text, failed
 }
 
 // result makes the message of what a call returned.
-func (m *maker) result(p jsonl.Value, id string) {
-	msg := m.e.Message(jsonl.ToolResult)
-	var f [2]jsonl.Value
-	p.Fields(f[:], "callID", "tool")
-	msg.Set("toolCallId", f[0])
-	msg.Set("toolName", f[1])
+func (m *maker) result(r *row) {
+	msg, p := m.e.Message(jsonl.ToolResult), &r.data.part
+	msg.Set("toolCallId", p.callID)
+	msg.Set("toolName", p.tool)
 	addReturned(msg, p)
-	msg.SetText("id", id)
+	msg.Set("id", r.name())
 	m.nativeResult(msg, p)
 }
 
 // addReturned adds what a call returned.
-func addReturned(msg *dialect.Message, p jsonl.Value) {
-	state := p.Get("state")
-	said, failed := outcome(state)
-	var more [2]jsonl.Value
-	state.Fields(more[:], "attachments", "metadata")
+func addReturned(msg *dialect.Message, p *partData) {
+	text, failed := p.outcome()
 	msg.Body()
-	msg.Said(said.Spelled())
-	if !said.Is("[Old tool result content cleared]") {
-		for f := range more[0].Elements {
+	msg.Said(text)
+	if !text.Is("[Old tool result content cleared]") {
+		for f := range p.state.attachments.Elements {
 			msg.Add(file(f.Get("url"), f.Get("mime")))
 		}
 	}
 	msg.SetTruth("isError", failed)
-	if exit := more[1].Get("exit"); exit.IsNumber() { // of a command
+	if exit := p.state.metadata.Get("exit"); exit.IsNumber() { // of a command
 		msg.Set("details", jsonl.Value("{}").With("exitCode", exit))
 	}
 }
@@ -252,19 +223,19 @@ func addReturned(msg *dialect.Message, p jsonl.Value) {
 // that it leaves stand for all.
 func (m *maker) compaction() {
 	m.e.Transformer, m.e.Reason = "compaction", "compaction"
-	all := readMessages(m.Lines)
+	all := messagesOf(m.rows)
 	if len(all) > 1 {
 		all[0], all[1] = all[1], all[0]
 	}
 	for _, of := range all {
-		if !of.info.Get("role").Is("assistant") {
-			m.message(&of, jsonl.User)
+		if !of[0].data.info.role.Is("assistant") {
+			m.message(of, jsonl.User)
 			continue
 		}
-		m.message(&of, jsonl.Assistant)
-		for k, p := range of.parts {
-			if p.Get("type").Is("tool") {
-				m.result(p, of.ids[k].Text())
+		m.message(of, jsonl.Assistant)
+		for k := range of[1:] {
+			if p := &of[1+k]; p.data.part.typ.Is("tool") {
+				m.result(p)
 			}
 		}
 	}
@@ -273,55 +244,52 @@ func (m *maker) compaction() {
 // edit makes an edit (see arranger.edit): of a result by its part, of a message by a part and
 // all that it has, and the removal of either by the message.
 func (m *maker) edit() {
-	of, first := readMessages(m.Lines), rowOf(m.Lines[0])
-	target := first.id
+	of, first := messagesOf(m.rows), &m.rows[0]
+	target, removes := first, first.isMessage()
 	switch {
-	case first.info.Exists() && len(m.Lines) > 1:
-		if second := rowOf(m.Lines[1]); second.part.Exists() {
-			target = m.Quoted(second.id.Text())
-		}
-	case first.info.Exists():
-	case len(of) == 0:
-		target = m.Quoted(target.Text())
-	default:
-		target = of[0].id
+	case !removes && len(of) > 0:
+		target = &of[0][0]
+	case removes && len(m.rows) > 1 && m.rows[1].data.part.raw.Exists():
+		target = &m.rows[1]
 	}
-	m.e.Set("targetId", target)
-	if first.info.Exists() {
+	if m.e.Set("targetId", target.name()); removes {
 		m.e.Set("replacement", jsonl.Value("null"))
 		return
 	}
 	msg := m.e.Message(jsonl.OtherMessage)
 	if len(of) == 0 {
-		addReturned(msg, first.part)
-		m.nativeResult(msg, first.part)
+		addReturned(msg, &first.data.part)
+		m.nativeResult(msg, &first.data.part)
 		return
 	}
 	msg.Body()
-	addBlocks(msg, of[0].parts)
-	m.native(msg, of[0].parts, of[0].info.Get("role").Is("assistant"))
+	addBlocks(msg, of[0][1:])
+	m.native(msg, of[0][1:], target.data.info.role.Is("assistant"))
 }
 
 // stopReason is why an answer ended, as pi says it, empty where its calls tell.
-func stopReason(info jsonl.Value) string {
-	switch failure := info.Get("error"); {
-	case failure.Get("name").Is("MessageAbortedError"):
+func (m *infoData) stopReason() string {
+	switch {
+	case m.error.Get("name").Is("MessageAbortedError"):
 		return "aborted"
-	case failure.IsObject():
+	case m.error.IsObject():
 		return "error"
+	case m.finish.Is("length"):
+		return "length"
+	case m.finish.Is("tool-calls"):
+		return "toolUse"
 	}
-	return map[string]string{"length": "length", "tool-calls": "toolUse"}[info.Get("finish").Text()]
+	return ""
 }
 
 // usageOf sets model and usage of a request. Forks copy messages under new ids: by its times
 // and tokens, a response is known again.
-func (m *maker) usageOf(set func(string, jsonl.Value), info jsonl.Value) {
-	f := info.All("providerID", "modelID", "tokens", "cost", "time")
-	set("provider", f[0])
-	set("model", f[1])
-	if tokens := f[2]; tokens.IsObject() {
-		set("responseId", dialect.ResponseID(f[4], tokens))
-		set("usage", m.usage(tokens, f[3]))
+func (m *maker) usageOf(set func(string, jsonl.Value), of *infoData) {
+	set("provider", of.providerID)
+	set("model", of.modelID)
+	if tokens := of.tokens; tokens.IsObject() {
+		set("responseId", dialect.ResponseID(of.time, tokens))
+		set("usage", m.usage(tokens, of.cost))
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 // Chat Completions.
 
 // native adds what was sent for a message of parts.
-func (m *maker) native(msg *dialect.Message, parts []jsonl.Value, answer bool) {
+func (m *maker) native(msg *dialect.Message, parts []row, answer bool) {
 	switch {
 	case !m.Native:
 	case answer:
@@ -20,15 +20,16 @@ func (m *maker) native(msg *dialect.Message, parts []jsonl.Value, answer bool) {
 }
 
 // sentPrompt is what a prompt says, as it is sent: a text, or several parts.
-func sentPrompt(parts []jsonl.Value) jsonl.Value {
+func sentPrompt(parts []row) jsonl.Value {
 	var all []jsonl.Value
 	var text jsonl.Value
-	for _, p := range parts {
-		if said := spoken(p); said.Exists() {
+	for k := range parts {
+		p := &parts[k].data.part
+		if said := p.spoken().Value; said.Exists() {
 			all, text = append(all, jsonl.Value(`{"type":"text"}`).With("text", said)), said
-		} else if p.Get("type").Is("file") && attached(p.Get("mime")) {
+		} else if p.typ.Is("file") && attached(p.mime) {
 			all = append(all, jsonl.Value(`{"type":"image_url"}`).With("image_url",
-				jsonl.Value("{}").With("url", p.Get("url"))))
+				jsonl.Value("{}").With("url", p.url)))
 		}
 	}
 	if len(all) == 1 && text.Exists() {
@@ -38,18 +39,18 @@ func sentPrompt(parts []jsonl.Value) jsonl.Value {
 }
 
 // sentAnswer is an answer as it is sent.
-func sentAnswer(parts []jsonl.Value) jsonl.Value {
+func sentAnswer(parts []row) jsonl.Value {
 	var said, thought []byte
 	var calls []jsonl.Value
 	one := jsonl.Value(`{"role":"assistant"}`)
-	for _, p := range parts {
-		switch typ := p.Get("type"); {
-		case typ.Is("reasoning"):
-			thought = p.Get("text").AppendText(thought)
-		case typ.Is("tool"):
-			calls = append(calls, dialect.SentCall(p.Get("callID"), p.Get("tool"), input(p)))
+	for k := range parts {
+		switch p := &parts[k].data.part; {
+		case p.typ.Is("reasoning"):
+			thought = p.text.AppendText(thought)
+		case p.typ.Is("tool"):
+			calls = append(calls, dialect.SentCall(p.callID, p.tool, object(p.state.input)))
 		default:
-			said = spoken(p).AppendText(said)
+			said = p.spoken().AppendText(said)
 		}
 	}
 	one = one.With("content", jsonl.AppendQuoted(nil, said))
@@ -63,10 +64,10 @@ func sentAnswer(parts []jsonl.Value) jsonl.Value {
 }
 
 // nativeResult adds what was sent for a result.
-func (m *maker) nativeResult(msg *dialect.Message, p jsonl.Value) {
+func (m *maker) nativeResult(msg *dialect.Message, p *partData) {
 	if m.Native {
-		said, _ := outcome(p.Get("state"))
+		said, _ := p.outcome()
 		msg.Native = dialect.List(jsonl.Value(`{"role":"tool"}`).With("tool_call_id",
-			p.Get("callID")).With("content", said))
+			p.callID).With("content", said.Value))
 	}
 }

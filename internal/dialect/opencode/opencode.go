@@ -3,7 +3,6 @@
 package opencode
 
 import (
-	"bytes"
 	_ "embed"
 	"path/filepath"
 	"strings"
@@ -37,20 +36,13 @@ var Dialect = dialect.Dialect{
 				Parts: &dialect.Table{Name: "part", Session: "message_id", Order: []string{"id"}}},
 		},
 	},
-	Pick: pick,
 	Read: read,
+	Scan: scan,
 	New:  newArranger,
 	Make: makeEntry,
 	// Rows of messages alone have the last version of each, which is not always the one that was sent.
 	Sure:      func(row jsonl.Value) bool { return row.Get("table").Is("event") },
 	Certainty: dialect.Certainty{Messages: "exact", System: "absent", Tools: "absent"},
-}
-
-// pick names the columns of a row, and the members of what an event has.
-var pick = jsonl.Pick{
-	Record:  []string{"table"},
-	Message: []string{"info", "part", "messageID", "partID"},
-	As:      jsonl.Names{ID: "id", Parent: "message_id", Message: "data"},
 }
 
 // Version2 is the format of version 2, in the same database. It is not compared with the program.
@@ -59,8 +51,8 @@ var Version2 = dialect.Dialect{
 	Sniff: func(first jsonl.Value) bool {
 		return isSession(first) && strings.HasPrefix(first.Get("version").Text(), "2.")
 	},
-	File: fileID, Session: sessionID, Policy: "opencode", Unrecorded: "titles", Neutral: true, Pick: pick,
-	Read: read, New: newArranger, Make: makeEntry,
+	File: fileID, Session: sessionID, Policy: "opencode", Unrecorded: "titles", Neutral: true,
+	Read: read, Scan: scan, New: newArranger, Make: makeEntry,
 	Certainty: dialect.Certainty{Messages: "rule", System: "absent", Tools: "absent"},
 }
 
@@ -127,101 +119,19 @@ const (
 	compacted                          // its summary
 )
 
+// scan is the dialect's Scan.
+func scan(text jsonl.Value) (h dialect.Head, size int) {
+	var r row
+	size = r.read(text)
+	if h = r.head(); h.Code == dialect.Unknown {
+		size = 0
+	}
+	return h, size
+}
+
 // read is the dialect's Read.
 func read(p *jsonl.Picked) dialect.Head {
-	table := p.Record[0]
-	switch {
-	case table.Is("session"):
-		return dialect.Head{Code: session, ID: p.ID}
-	case table.Is("message"):
-		return messageHead(p.Line.Get("data"), p.ID)
-	case table.Is("part"):
-		return partHead(p.Line.Get("data"), p.ID, p.ParentID)
-	case table.Is("session_message"):
-		return rowHead(p)
-	case !table.Is("event"):
-		return dialect.Head{Code: dialect.Unknown}
-	}
-	info, part := p.Message[0], p.Message[1]
-	typ := p.Type.Inside()
-	end := max(0, bytes.LastIndexByte(typ, '.'))
-	event, version := typ[:end], typ[end:]
-	known, code := true, dialect.Skip
-	head := dialect.Head{}
-	switch string(event) {
-	case "session.created", "session.updated", "session.deleted":
-		code = sessionCode(info)
-		head.Ref = info.Get("revert").Get("messageID")
-	case "message.updated":
-		head = messageHead(info, info.Get("id"))
-		code = head.Code
-	case "message.part.updated":
-		head = partHead(part, part.Get("id"), part.Get("messageID"))
-		code = head.Code
-	case "message.removed":
-		code, head.ID = removed, p.Message[2]
-	case "message.part.removed":
-		code, head.ID, head.Ref = partRemoved, p.Message[3], p.Message[2]
-	default:
-		known = false
-	}
-	switch {
-	case known && string(version) != ".1":
-		code = newer
-	case !known && (bytes.HasPrefix(event, []byte("message.")) || bytes.HasPrefix(event, []byte("session."))):
-		code = dialect.Unknown
-	}
-	head.Code = code
-	return head
-}
-
-// sessionCode is what a version of the session's own row says: only a revert matters.
-func sessionCode(info jsonl.Value) dialect.Code {
-	if revert := info.Get("revert"); revert.IsObject() && !revert.Get("partID").Exists() {
-		return reverted
-	}
-	return restored
-}
-
-func messageHead(info, id jsonl.Value) dialect.Head {
-	f := info.All("role", "error", "finish", "summary")
-	head := dialect.Head{Code: answer, ID: id}
-	switch {
-	case f[0].Is("user"):
-		head.Code = user
-	case f[3].Truthy() && f[2].Truthy() && !f[1].IsObject():
-		head.Code = summarized
-	case f[3].Truthy():
-		head.Code = summary
-	case f[1].Get("name").Is("MessageAbortedError"):
-		head.Code = aborted
-	case f[1].IsObject():
-		head.Code = failed
-	}
-	return head
-}
-
-func partHead(part, id, message jsonl.Value) dialect.Head {
-	f := part.All("type", "text", "synthetic", "state", "tail_start_id")
-	head := dialect.Head{Code: other, ID: id, Ref: message}
-	switch {
-	case f[0].Is("text") && f[2].Truthy():
-		head.Code = synthetic
-	case f[0].Is("text"):
-		head.Code = text
-	case f[0].Is("compaction"):
-		head.Code, head.Group = compaction, f[4]
-	case f[0].Is("step-start"):
-		head.Code = step
-	case f[0].Is("tool"):
-		switch status := f[3].Get("status"); {
-		case f[3].Get("time").Get("compacted").Exists():
-			head.Code = cleared
-		case status.Is("completed"), status.Is("error"):
-			head.Code = returned
-		default:
-			head.Code = tool
-		}
-	}
-	return head
+	var r row
+	r.read(p.Line)
+	return r.head()
 }

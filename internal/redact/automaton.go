@@ -139,6 +139,26 @@ func (a *automaton) from(text []byte, at int, s uint32, found func(word int32, e
 	}
 }
 
+// across calls found for the words that end after text[at], as long as one may begin before it, but not
+// before text[from].
+func (a *automaton) across(text []byte, from, at int, found func(word int32, end int)) {
+	begin := at
+	for begin > max(from, at-a.long) && a.class[text[begin-1]] != 0 {
+		begin--
+	}
+	var s, fresh uint32
+	for i := begin; i < len(text) && begin < at; i++ {
+		c := uint32(a.class[text[i]])
+		if s = a.next[s+c]; i < at {
+			continue
+		}
+		if fresh = a.next[fresh+c]; s == fresh {
+			return // none that ends from here on begins before it
+		}
+		a.report(s, i+1, found)
+	}
+}
+
 // report calls found for the words that end in a state.
 func (a *automaton) report(s uint32, end int, found func(word int32, end int)) {
 	if s >= a.first {

@@ -70,7 +70,6 @@ const (
 	useKeyBegin
 	useKeyEnd
 	useKeyHead
-	useQuoted
 	useKeyword
 	useValue
 	useEmail
@@ -232,9 +231,6 @@ func (r *Redactor) index() {
 	}
 	words.add("-----begin", use{kind: useKeyBegin})
 	words.add("-----end", use{kind: useKeyEnd})
-	for _, w := range quotedWords {
-		words.add(w, use{kind: useQuoted})
-	}
 	r.addValues(&words)
 	words.add("@", use{kind: useEmail})
 	for _, w := range homeWords {

@@ -88,7 +88,7 @@ func (x *Run) find(line []byte, first bool) []hit {
 	if len(line) >= huge {
 		debug.FreeOSMemory() // free the memory of the previous line
 	}
-	x.edits, x.s.quoted = x.edits[:0], false
+	x.edits = x.edits[:0]
 	if !x.walk.walk(line) {
 		x.raw(x.s.plain(x.hits[:0], line), line, first)
 		return x.edits
@@ -393,7 +393,7 @@ func (x *Run) number(rule int32, value string) int {
 func runes(text []byte, escaped bool) int {
 	if escaped {
 		var v view
-		if makeView(&v, text, jsonSpelling) {
+		if makeView(&v, text, jsonSpelling, false) {
 			text = v.text
 		}
 	}

@@ -41,7 +41,9 @@ type Scanner struct {
 	read   int        // bytes that expressions and their dfas were run over
 	queue  []foundUse // of tokens and keys
 	ends   []int      // by token: where its characters end
-	quoted bool       // the text may have parts in quoted-printable
+	noting bool       // words are noted
+	spots  []spot     // the words of the text that was searched last
+	before []spot     // and of the one before it
 
 	encoded []byte // that is being decoded
 	depth   int    // how often it was decoded
@@ -64,10 +66,11 @@ func (r *Redactor) NewScanner() *Scanner {
 // include them completely.
 func (s *Scanner) Find(text []byte) []Hit {
 	var found []Hit
-	s.quoted = false
+	s.noting = len(text) < largeText
 	for _, h := range s.views(s.plain(nil, text), text, anySpelling) {
 		found = append(found, Hit{s.r.names[h.rule], h.start, h.end})
 	}
+	s.noting = false
 	return found
 }
 
@@ -80,13 +83,16 @@ func (s *Scanner) views(hits []hit, text []byte, how spelling) []hit {
 	look := text
 	for k := range s.texts {
 		v := &s.texts[k]
-		if !makeView(v, look, how) {
-			if !s.quoted || !makeView(v, look, quotedSpelling) {
-				break
-			}
+		if !makeView(v, look, how, s.noting) && !makeView(v, look, quotedSpelling, s.noting) {
+			break
 		}
 		from := len(hits)
-		if hits = s.plain(hits, v.text); len(hits) > from {
+		if s.noting {
+			hits = s.wordsOf(hits, v)
+		} else {
+			hits = s.words(hits, v.text, 0, len(v.text))
+		}
+		if hits = s.decoded(s.finish(hits, v.text), v.text); len(hits) > from {
 			s.locate(text, k)
 		}
 		for i := from; i < len(hits); i++ {
@@ -170,6 +176,9 @@ func (s *Scanner) learn(rule int32, value string) {
 
 // plain adds the secrets of a text, ignoring escapes; hits may overlap.
 func (s *Scanner) plain(dst []hit, text []byte) []hit {
+	if s.depth == 0 {
+		s.spots = s.spots[:0]
+	}
 	dst = s.words(dst, text, 0, len(text))
 	return s.decoded(s.finish(dst, text), text)
 }
@@ -177,8 +186,49 @@ func (s *Scanner) plain(dst []hit, text []byte) []hit {
 // words searches text[start:end] for words.
 func (s *Scanner) words(dst []hit, text []byte, start, end int) []hit {
 	s.r.words.each(text[start:end], func(word int32, at int) {
+		if s.noting && s.depth == 0 {
+			s.spots = append(s.spots, spot{word, int32(start + at)})
+		}
 		dst = s.use(dst, text, word, start+at)
 	})
+	return dst
+}
+
+// A spot is a word, and where it ends in a text.
+type spot struct{ word, end int32 }
+
+// wordsOf is words for a view, given those of the text that it is of: all but the ones with an escape are
+// in it. Others have bytes from both sides of a place where the view has something else than the text.
+func (s *Scanner) wordsOf(dst []hit, v *view) []hit {
+	slices.SortStableFunc(s.spots, func(a, b spot) int { return int(a.end - b.end) })
+	s.before, s.spots = s.spots, s.before[:0]
+	add := func(word int32, end int) {
+		s.spots = append(s.spots, spot{word, int32(end)})
+		dst = s.use(dst, v.text, word, end)
+	}
+	k, size := 0, func(word int32) int32 { return int32(s.r.uses[word][0].size) }
+	for i, o := range v.from {
+		last, end := int32(0), int32(len(v.text))
+		if i > 0 {
+			last = v.from[i-1].at
+		}
+		if i+1 < len(v.from) {
+			end = v.from[i+1].at
+		}
+		s.r.words.across(v.text, int(last), int(o.at), func(word int32, at int) {
+			if int32(at)-size(word) < o.at {
+				add(word, at)
+			}
+		})
+		if o.from < 0 {
+			s.r.words.from(v.text[:end], int(o.at), 0, add)
+		}
+		for ; o.from >= 0 && k < len(s.before) && s.before[k].end <= o.from+end-o.at; k++ {
+			if old := s.before[k]; old.end-size(old.word) >= o.from {
+				add(old.word, int(o.at+old.end-o.from))
+			}
+		}
+	}
 	return dst
 }
 
@@ -206,8 +256,6 @@ func (s *Scanner) use(dst []hit, text []byte, word int32, end int) []hit {
 			}
 		case useToken, useKeyBegin, useKeyEnd, useKeyHead:
 			s.queue = append(s.queue, foundUse{u, end - u.size})
-		case useQuoted:
-			s.quoted = true
 		case useKeyword:
 			s.wake(u.rule)
 			s.seen[u.rule] = true

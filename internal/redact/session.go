@@ -150,7 +150,7 @@ func (r *Redactor) Message(text string) string {
 func (x *Run) Text(text string) string {
 	line := []byte(text)
 	for round := range maxRounds {
-		x.edits, x.s.quoted = x.edits[:0], false
+		x.edits = x.edits[:0]
 		if x.raw(x.s.plain(nil, line), line, round == 0); len(x.edits) == 0 {
 			break
 		}

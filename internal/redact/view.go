@@ -39,17 +39,15 @@ const (
 	quotedSpelling                 // quoted-printable
 )
 
-// quotedWords show that a text may be quoted-printable.
-var quotedWords = []string{"=3d", "=\n", "=\r\n"}
-
-// makeView makes a view of text, without origins. It returns false if there is nothing to resolve.
-func makeView(v *view, text []byte, how spelling) bool {
+// makeView makes a view of text, with origins if they are wanted at once. It returns false if there is
+// nothing to resolve.
+func makeView(v *view, text []byte, how spelling, located bool) bool {
 	v.how, v.from = how, v.from[:0]
 	if how == jsonSpelling {
 		v.text = jsonl.AppendUnescaped(v.text[:0], text)
 		return true
 	}
-	return v.read(text, false)
+	return v.read(text, located)
 }
 
 // locate computes the origins of a view of text: only those of views with hits are needed.
@@ -61,7 +59,7 @@ func (v *view) locate(text []byte) {
 
 func (v *view) read(text []byte, located bool) bool {
 	v.text = v.text[:0]
-	done := 0
+	done, sure := 0, v.how != quotedSpelling
 	mark := func(from int) {
 		if located {
 			v.from = append(v.from, origin{int32(len(v.text)), int32(from)})
@@ -79,6 +77,7 @@ func (v *view) read(text []byte, located bool) bool {
 			i++
 			continue
 		}
+		sure = sure || r < 0 || r == '=' // quoted-printable has one of these, and other texts have neither
 		add(i)
 		if r >= 0 {
 			mark(-1 - i)
@@ -87,7 +86,7 @@ func (v *view) read(text []byte, located bool) bool {
 		i += n
 		done = i
 	}
-	if done == 0 {
+	if done == 0 || !sure {
 		return false
 	}
 	add(len(text))
@@ -209,8 +208,11 @@ func invisible(r rune) bool {
 }
 
 func hexRune(b []byte) (rune, bool) {
+	if !isHex(b[0]) {
+		return 0, false
+	}
 	n, err := strconv.ParseUint(string(b), 16, 32)
-	return rune(n), err == nil && b[0] != '+'
+	return rune(n), err == nil
 }
 
 // percentRune reads a character, each byte of which is spelled after a percent sign, or one such byte.

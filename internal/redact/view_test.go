@@ -1,6 +1,8 @@
 package redact
 
 import (
+	"bytes"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -38,5 +40,45 @@ func TestWalkJSON(t *testing.T) {
 	}
 	if sound < 1000 {
 		t.Errorf("%d lines are JSON", sound)
+	}
+}
+
+// TestWordsOf: the words of a view are those that a search of it finds, wherever the escapes are.
+func TestWordsOf(t *testing.T) {
+	r := mustNew(Options{})
+	s, views := r.NewScanner(), 0
+	s.noting = true
+	check := func(text []byte) {
+		s.plain(nil, text)
+		var v view
+		if !makeView(&v, text, anySpelling, true) {
+			return
+		}
+		views++
+		s.finish(s.wordsOf(nil, &v), v.text)
+		counts := map[spot]int{}
+		for _, found := range s.spots {
+			counts[found]++
+		}
+		r.words.each(v.text, func(word int32, end int) { counts[spot{word, int32(end)}]-- })
+		for found, n := range counts {
+			if n != 0 {
+				t.Errorf("%.200q: word %d at %d: %d too many", text, found.word, found.end, n)
+			}
+		}
+	}
+	for _, piece := range hostilePieces() {
+		for _, more := range []string{"", "x", `\n`, "\u200b", "%41"} {
+			check(bytes.Repeat([]byte(piece+more), 7))
+		}
+		for i := range len(piece) {
+			before, after := piece[:i], piece[i+1:]
+			check([]byte(before + "\u200b" + piece[i:]))
+			check(fmt.Appendf(nil, `%s\u%04x%s`, before, piece[i], after))
+			check(fmt.Appendf(nil, `%s%%%02x%s%s`, before, piece[i], after, piece))
+		}
+	}
+	if views < 10_000 {
+		t.Errorf("only %d views", views)
 	}
 }

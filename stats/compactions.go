@@ -124,33 +124,30 @@ type compactionWalk struct {
 	l    *lensRun
 	part *CompactionsPart
 
-	before  replay.Messages // the context before the step
+	found   survival.Follower
 	last    lastAnswer
-	asked   int            // requests answered before the last compaction
-	carried survival.Facts // the facts that the last summary kept
-	waiting bool           // the last compaction has had no prompt after it
+	asked   int  // requests answered before the last compaction
+	waiting bool // the last compaction has had no prompt after it
 }
 
 func (w *compactionWalk) step(s replay.Step) {
+	b, err := w.found.Step(w.l.Replay, s)
+	w.l.fail(err)
 	switch kind := w.l.Session.Kind(s.Record); {
+	case b != nil && kind != jsonl.Reset:
+		w.boundary(s, b)
 	case kind == jsonl.User:
 		w.last.failed, w.waiting = "", false
 	case kind == jsonl.ContextEdit:
 		w.edit(s.Record)
-	case kind == jsonl.Compaction, kind == jsonl.Transform:
-		w.boundary(s)
 	case w.l.Session.Answers(s.Record):
 		w.answer(s.Record)
 	}
-	w.before = s.Messages()
 }
 
-// boundary records a compaction, if the step is one.
-func (w *compactionWalk) boundary(a replay.Step) {
+// boundary records a compaction.
+func (w *compactionWalk) boundary(a replay.Step, b *survival.Boundary) {
 	line := w.l.line(a.Record)
-	if !survival.Compacts(a.Did, line) {
-		return
-	}
 	s, n := w.l.Session, len(w.l.Path)-1
 	c := Compacting{
 		Line: s.Line(a.Record), Entry: s.ID(a.Record), As: s.Kind(a.Record).Type(), Hook: line.Get("fromHook").Truthy(),
@@ -159,10 +156,7 @@ func (w *compactionWalk) boundary(a replay.Step) {
 	_, window, _, err := a.Envelope().Model()
 	w.l.fail(err)
 	w.judge(&c, window)
-	b := survival.Across(w.before, a.Messages(), a.Record)
-	c.Summarized, c.Kept, c.Split = len(b.Gone), b.Kept, b.Split
-	c.Survival, err = b.Survive(w.l.Replay, &w.carried)
-	w.l.fail(err)
+	c.Summarized, c.Kept, c.Split, c.Survival = len(b.Gone), b.Kept, b.Split, b.Survival
 	if b.FirstKept >= 0 {
 		c.FirstKept = s.ID(b.FirstKept)
 	}

@@ -10,7 +10,6 @@ import (
 	"ctxtool/internal/base/lazy"
 	"ctxtool/internal/base/table"
 	"ctxtool/internal/phrase"
-	"ctxtool/internal/survival"
 	"ctxtool/replay"
 	"ctxtool/replay/ledger"
 	"ctxtool/replay/models"
@@ -109,7 +108,7 @@ func (w *growthWalk) step(a *pathEntry, before int) {
 	}
 	from := line.Get("message")
 	switch {
-	case survival.Compacts(a.Did, line):
+	case a.Did == replay.Compacted:
 		w.mark("C", &g.Compactions)
 		return
 	case a.Did == replay.Patched:

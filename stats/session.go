@@ -11,7 +11,6 @@ import (
 	"ctxtool/internal/outline"
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/survival"
-	"ctxtool/replay"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
@@ -209,7 +208,7 @@ func (p *SessionPart) compactions(l *lensRun) error {
 	for rec := range l.Session.Len() {
 		switch kind := l.Session.Kind(rec); {
 		case kind == jsonl.Transform && patched:
-			if survival.Compacts(replay.Patched, l.line(rec)) {
+			if survival.Compacts(l.line(rec)) {
 				p.compaction(l, rec)
 			}
 		case kind == jsonl.Compaction:

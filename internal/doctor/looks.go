@@ -239,32 +239,24 @@ func (x *exam) unused(kind, text string, o *offering, command string) Line {
 
 // drops are the compactions of the path so far.
 type drops struct {
-	before  replay.Messages // the context before the step
-	carried survival.Facts  // that the last summary kept
-	last    survival.Survival
-	gone    int // messages that the last compaction replaced
-	err     error
+	survival.Follower
+	last *survival.Boundary
+	err  error
 }
 
 // step takes a step of the path, which may be a compaction.
 func (x *exam) step(r *replay.Replay, s replay.Step) {
 	d := &x.drops
-	defer func() { d.before = s.Messages() }()
-	if !survival.MayCompact(r.Session.Kind(s.Record)) || d.err != nil {
-		return
-	}
-	line, err := r.Session.NewReader().Line(s.Record)
-	if err == nil && survival.Compacts(s.Did, line) {
-		b := survival.Across(d.before, s.Messages(), s.Record)
-		d.gone = len(b.Gone)
-		d.last, err = b.Survive(r, &d.carried)
-	}
-	d.err = err
+	b, err := d.Step(r, s)
+	d.last, d.err = cmp.Or(b, d.last), cmp.Or(d.err, err)
 }
 
 // forgotten returns what the summary of the last compaction of the path lacks.
 func (x *exam) forgotten() ([]Line, error) {
 	is := x.drops.last
+	if is == nil {
+		return nil, x.drops.err
+	}
 	var lacks []string
 	for _, of := range []struct {
 		what string
@@ -280,7 +272,7 @@ func (x *exam) forgotten() ([]Line, error) {
 	return []Line{{
 		Kind: "compaction",
 		Text: fmt.Sprintf("the last compaction replaced %s; its summary lacks %s",
-			phrase.Count(x.drops.gone, "message"), strings.Join(lacks, ", ")),
+			phrase.Count(len(is.Gone), "message"), strings.Join(lacks, ", ")),
 		Command: "ctxtool forgot " + x.Ref, weight: forgets,
 	}}, nil
 }

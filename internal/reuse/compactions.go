@@ -62,7 +62,7 @@ type usedBy struct {
 
 // A drop is a compaction during the walk.
 type drop struct {
-	survival.Boundary
+	*survival.Boundary
 	record, request int
 	before, after   int // tokens
 	used            []Reused
@@ -102,9 +102,8 @@ func Compactions(r *replay.Replay, leaf int, c *tokens.Counter) (all []Compactio
 	if err := t.uses(); err != nil {
 		return nil, nil, err
 	}
-	var carried survival.Facts
 	for i := range t.drops {
-		one, err := t.compaction(&t.drops[i], &carried)
+		one, err := t.compaction(&t.drops[i])
 		if err != nil {
 			return nil, nil, err
 		}
@@ -116,7 +115,7 @@ func Compactions(r *replay.Replay, leaf int, c *tokens.Counter) (all []Compactio
 // walk finds the compactions and the answers after the first of them.
 func (t *tracing) walk(leaf int, c *tokens.Counter) (stopped, err error) {
 	meter := ledger.New(t.r, ledger.Options{Counter: c, Sizes: true}).Meter()
-	lines, path, size := t.r.Session.NewReader(), 0, 0
+	path, size, found := 0, 0, survival.Follower{}
 	way, _ := t.r.Session.Path(leaf)
 	for step, err := range t.r.Walk(leaf) {
 		if replay.Stopped(err) {
@@ -126,20 +125,17 @@ func (t *tracing) walk(leaf int, c *tokens.Counter) (stopped, err error) {
 			return nil, err
 		}
 		now := step.Messages()
-		var line jsonl.Value
-		if step.Did == replay.Patched {
-			if line, err = lines.Line(step.Record); err != nil {
-				return nil, err
-			}
+		b, err := found.Step(t.r, step)
+		if err != nil {
+			return nil, err
 		}
-		if survival.Compacts(step.Did, line) {
+		if b != nil {
 			n, _, err := meter.Count(step)
 			if err != nil {
 				return nil, err
 			}
 			t.drops = append(t.drops, drop{
-				Boundary: survival.Across(t.messages, now, step.Record), record: step.Record, request: step.Requests(),
-				before: size, after: n.Total,
+				Boundary: b, record: step.Record, request: step.Requests(), before: size, after: n.Total,
 			})
 		}
 		t.leave(now, step.Record)
@@ -236,7 +232,7 @@ func (t *tracing) use(all []Regret, names []string) {
 }
 
 // compaction returns the Compaction of a drop.
-func (t *tracing) compaction(d *drop, carried *survival.Facts) (one Compaction, err error) {
+func (t *tracing) compaction(d *drop) (one Compaction, err error) {
 	s := t.r.Session
 	line, err := s.NewReader().Line(d.record)
 	if err != nil {
@@ -254,10 +250,6 @@ func (t *tracing) compaction(d *drop, carried *survival.Facts) (one Compaction, 
 			len(b.By)-len(a.By), a.By[0].Request-b.By[0].Request, strings.Compare(a.What, b.What),
 		)
 	})
-	found, err := d.Survive(t.r, carried)
-	if err != nil {
-		return one, err
-	}
 	paths := map[string]bool{}
 	for _, u := range one.Used {
 		if u.Kind == Path {
@@ -267,8 +259,7 @@ func (t *tracing) compaction(d *drop, carried *survival.Facts) (one Compaction, 
 	for _, of := range []struct {
 		kind string
 		survival.Kept
-	}{{"constraint", found.Constraints}, {"failure", found.Errors}, {"path", found.Paths},
-		{"command", found.Commands}} {
+	}{{"constraint", d.Constraints}, {"failure", d.Errors}, {"path", d.Paths}, {"command", d.Commands}} {
 		for _, f := range of.Lost {
 			used := of.kind == "path" && paths[string(lastTwo([]byte(f.What)))]
 			one.Lost = append(one.Lost, Lost{of.kind, outline.FirstWords(f.What), s.ID(f.Record),

@@ -18,11 +18,30 @@ type Boundary struct {
 
 	Summary []int32 // the summary, and what else the entry put there
 	all     replay.Messages
+	Survival
 }
 
-// Across describes the compaction at a record, from the messages before and after it.
-func Across(before, after replay.Messages, record int) Boundary {
-	b := Boundary{FirstKept: -1, all: after}
+// A Follower finds the compactions of a path while that is walked.
+type Follower struct {
+	before  replay.Messages
+	carried Facts // that the last summary has
+}
+
+// Step returns the compaction of a step, nil if it is none. It is called after each step.
+func (f *Follower) Step(r *replay.Replay, s replay.Step) (b *Boundary, err error) {
+	before := f.before
+	f.before = s.Messages()
+	if s.Did != replay.Compacted {
+		return nil, nil
+	}
+	b = across(before, f.before, s.Record)
+	b.Survival, err = b.survive(r, &f.carried)
+	return b, err
+}
+
+// across describes the compaction at a record, from the messages before and after it.
+func across(before, after replay.Messages, record int) *Boundary {
+	b := &Boundary{FirstKept: -1, all: after}
 	stays := map[replay.Piece]bool{}
 	for _, number := range after.Without(before) {
 		if p := after.Numbered(number); p.Sent() {
@@ -48,9 +67,9 @@ func Across(before, after replay.Messages, record int) Boundary {
 	return b
 }
 
-// Survive finds the facts of the messages of a boundary that its summary has. Last holds the facts of
-// the previous summary, which this one can lose; Survive sets it to the facts of this one.
-func (b *Boundary) Survive(r *replay.Replay, last *Facts) (Survival, error) {
+// survive finds the facts of the messages of a boundary that its summary has. Last holds the facts of
+// the previous summary, which this one can lose; survive sets it to the facts of this one.
+func (b *Boundary) survive(r *replay.Replay, last *Facts) (Survival, error) {
 	var facts Facts
 	load := r.NewReader()
 	carried, summary := last, strings.Builder{}
@@ -88,9 +107,8 @@ func MayCompact(k jsonl.Kind) bool {
 	return k == jsonl.Compaction || k == jsonl.Reset || k == jsonl.Transform
 }
 
-// Compacts reports whether the entry of a step, with that line, is a compaction by its effect, or
-// a patch with the op or the name of one.
-func Compacts(did replay.Effect, line jsonl.Value) bool {
+// Compacts reports whether a transform with that line is a compaction: by an op, or by its name.
+func Compacts(line jsonl.Value) bool {
 	_, applies := ops.Compacts(line)
-	return did == replay.Compacted || did == replay.Patched && (applies || line.Get("transformerName").Is("compaction"))
+	return applies || line.Get("transformerName").Is("compaction")
 }

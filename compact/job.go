@@ -247,8 +247,7 @@ func (r *Reduction) Promise(with *sessionfmt.Session, opt replay.Options) error 
 		err = Kept(r.View, e)
 	}
 	if err != nil {
-		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: with.Name},
-			Err: fmt.Errorf("what would be appended is not what the plan says: %w", err)}
+		return sessionfmt.Errorf("what would be appended is not what the plan says: %w", err).In(with.Name)
 	}
 	return nil
 }

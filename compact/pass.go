@@ -3,7 +3,6 @@ package compact
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -204,11 +203,8 @@ func (f Form) Decide(r *replay.Replay, leaf int, given bool) (Form, error) {
 	patched := replay.Auto.Decide(r.Session, leaf) == replay.ByEnvelope
 	switch {
 	case f == AsTransform && !patched && !(given && r.Rules == replay.ByEnvelope):
-		return "", &sessionfmt.Error{
-			Pos:  sessionfmt.Pos{File: r.Session.Name},
-			Err:  errors.New("it has no patches, and pi does not read them"),
-			Hint: "--as edits is what pi knows; --rules envelope asks for a patch",
-		}
+		return "", sessionfmt.Errorf("it has no patches, and pi does not read them").In(r.Session.Name).
+			Hinted("--as edits is what pi knows; --rules envelope asks for a patch")
 	case f != AsAuto && f != "":
 		return f, nil
 	case r.Rules.Patched():

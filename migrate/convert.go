@@ -26,8 +26,7 @@ var ErrNotForeign = errors.New("this is a session of pi already")
 // error is a *sessionfmt.Error.
 func Convert(s *sessionfmt.Session) (*sessionfmt.Session, error) {
 	if s.Dialect() == nil {
-		return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: s.Name}, Err: ErrNotForeign,
-			Hint: "ctxtool migrate upgrades old versions"}
+		return nil, sessionfmt.Errorf("%w", ErrNotForeign).In(s.Name).Hinted("ctxtool migrate upgrades old versions")
 	}
 	from, to := io.Pipe()
 	defer from.Close()

@@ -57,6 +57,13 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
+// Errorf returns an error of a text as fmt.Errorf formats it. In and Hinted return it with the file
+// that it is about, and with a hint.
+func Errorf(format string, args ...any) *Error { return &Error{Err: fmt.Errorf(format, args...)} }
+
+func (e *Error) In(file string) *Error     { return &Error{Pos{File: file}, e.Err, e.Hint} }
+func (e *Error) Hinted(hint string) *Error { return &Error{e.Pos, e.Err, hint} }
+
 // Quote shortens text from a session for a message, to 80 bytes without control characters.
 // Sessions hold secrets, and terminals obey escapes.
 func Quote(s string) string {

@@ -59,10 +59,8 @@ func runBrowse(e *env, o *browseOptions, args []string) error {
 	}
 	if len(args) > 0 {
 		if !e.isDir(args[0]) && !sessionfmt.IsDatabase(e.disk, args[0]) {
-			return usage(&sessionfmt.Error{
-				Pos: sessionfmt.Pos{File: args[0]}, Err: errors.New("must be a folder"),
-				Hint: "ctxtool render --open opens a session",
-			})
+			return usage(sessionfmt.Errorf("must be a folder").In(args[0]).
+				Hinted("ctxtool render --open opens a session"))
 		}
 		b.title = e.fileName(filepath.Base(e.disk.Path(args[0])))
 		b.list = func() ([]listedFile, error) { return listedIn(store.In(e.disk, args[0])) }

@@ -227,11 +227,8 @@ func tooDangerous(name, value, from string) error {
 	if from != hereFile || what == "" {
 		return nil
 	}
-	return &sessionfmt.Error{
-		Pos:  sessionfmt.Pos{File: from},
-		Err:  fmt.Errorf("%s: a file in the current folder must not %s", name, what),
-		Hint: "set it " + phrase.If(name != "archive", "with --%s or ", name) + "in the user's configuration folder",
-	}
+	return sessionfmt.Errorf("%s: a file in the current folder must not %s", name, what).In(from).
+		Hinted("set it " + phrase.If(name != "archive", "with --%s or ", name) + "in the user's configuration folder")
 }
 
 // dangerous returns what a setting does that only the user may ask for, "" if it is nothing such.
@@ -344,7 +341,7 @@ func (e *env) modelLines(table *models.Table, pattern string) (list []render.Mod
 	if len(list) > 0 {
 		return list, nil
 	}
-	failed := &sessionfmt.Error{Err: fmt.Errorf("no model matches %q", sessionfmt.Clean(pattern))}
+	failed := sessionfmt.Errorf("no model matches %q", sessionfmt.Clean(pattern))
 	if provider, id, ok := strings.Cut(pattern, "/"); ok {
 		failed.Hint = "to configure it: " + models.Ref{Provider: provider, ID: id}.Setting()
 	}

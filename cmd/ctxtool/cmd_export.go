@@ -202,10 +202,8 @@ func runKeep(e *env, o *keepOptions, args []string) error {
 		o.to = e.archive
 	}
 	if o.to == "" {
-		return usage(&sessionfmt.Error{
-			Err:  errors.New("--to DIR is required"),
-			Hint: "the setting archive names it for all runs, and has ctxtool look there too",
-		})
+		return usage(sessionfmt.Errorf("--to DIR is required").
+			Hinted("the setting archive names it for all runs, and has ctxtool look there too"))
 	}
 	files, err := o.files(e, args)
 	if err != nil {

@@ -40,8 +40,7 @@ func runBranch(e *env, o *branchOptions, args []string) error {
 		return usage(err)
 	}
 	if e.sameFile(o.output, name) {
-		return usage(&sessionfmt.Error{Pos: sessionfmt.Pos{File: o.output},
-			Err: errors.New("-o must not name the session")})
+		return usage(sessionfmt.Errorf("-o must not name the session").In(o.output))
 	}
 	e.frugal(name)
 	var b *sessionfmt.BranchFile
@@ -326,10 +325,8 @@ func (o *importOptions) define(f *flagSet) {
 
 func runImport(e *env, o *importOptions, args []string) error {
 	if o.output == "" && !o.resume {
-		return usage(&sessionfmt.Error{
-			Err:  errors.New("--resume or -o is required"),
-			Hint: "--resume writes where pi looks; -o FILE writes a file, - standard output",
-		})
+		return usage(sessionfmt.Errorf("--resume or -o is required").
+			Hinted("--resume writes where pi looks; -o FILE writes a file, - standard output"))
 	}
 	s, _, err := e.named(args)
 	if err != nil {
@@ -367,11 +364,8 @@ func (o *importOptions) place(e *env, made *sessionfmt.Session) error {
 	}
 	o.output = store.NewFile(e.getenv, e.home, header)
 	if e.disk.Has(o.output) {
-		return &sessionfmt.Error{
-			Pos:  sessionfmt.Pos{File: o.output},
-			Err:  errors.New("the session was imported before"),
-			Hint: "pi --session " + shell.Quote(o.output),
-		}
+		return sessionfmt.Errorf("the session was imported before").In(o.output).
+			Hinted("pi --session " + shell.Quote(o.output))
 	}
 	return e.disk.MkdirAll(filepath.Dir(o.output))
 }

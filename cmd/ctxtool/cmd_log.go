@@ -177,7 +177,7 @@ func (l *logger) await(name string) error {
 			return err
 		}
 		if size < l.size {
-			return &sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: errors.New("the file was truncated")}
+			return sessionfmt.Errorf("the file was truncated").In(name)
 		}
 	}
 }

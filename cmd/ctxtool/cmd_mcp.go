@@ -100,8 +100,7 @@ func (e *env) bounded() (*env, error) {
 		}
 	}
 	if in.disk.Within == nil {
-		return nil, &sessionfmt.Error{Err: errors.New("no agent has sessions here"),
-			Hint: "--sessions-dir sets the folder of sessions"}
+		return nil, sessionfmt.Errorf("no agent has sessions here").Hinted("--sessions-dir sets the folder of sessions")
 	}
 	return &in, nil
 }

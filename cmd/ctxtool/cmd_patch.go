@@ -157,10 +157,8 @@ func (o *patchOptions) stores() bool { return o.Write || o.output != "" || o.for
 // check checks the flags, before any input is opened.
 func (o *patchOptions) check(args []string) error {
 	if len(o.hooks) > 1 {
-		return &sessionfmt.Error{
-			Err:  errors.New("--exec runs one hook"),
-			Hint: "-o FILE writes the session with the patches of one; run the next over it",
-		}
+		return sessionfmt.Errorf("--exec runs one hook").
+			Hinted("-o FILE writes the session with the patches of one; run the next over it")
 	}
 	o.command.Line = strings.Join(o.hooks, "")
 	elsewhere := o.at != "" && o.at != "leaf" || o.request != ""
@@ -238,8 +236,7 @@ func (o *patchOptions) named(err error) error {
 		o.results[k].Name = cmp.Or(o.results[k].Name, "ctxtool patch")
 	}
 	if err == nil && len(o.results) == 0 {
-		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: o.file},
-			Err: errors.New("the result has no operations: a hook that returns it changes nothing")}
+		return sessionfmt.Errorf("the result has no operations: a hook that returns it changes nothing").In(o.file)
 	}
 	return err
 }

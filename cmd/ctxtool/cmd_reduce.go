@@ -80,10 +80,8 @@ func (o *reduceOptions) word(cmd *cobra.Command) error {
 		return nil
 	}
 	if cmd.Flags().Changed("policy") {
-		return &sessionfmt.Error{
-			Err:  fmt.Errorf("ctxtool %s runs the pass %s and no policy", cmd.CalledAs(), pass),
-			Hint: "ctxtool reduce --policy runs one",
-		}
+		return sessionfmt.Errorf("ctxtool %s runs the pass %s and no policy", cmd.CalledAs(), pass).
+			Hinted("ctxtool reduce --policy runs one")
 	}
 	if !slices.ContainsFunc(o.passes, func(spec string) bool {
 		name, _, _ := strings.Cut(spec, ":")
@@ -367,7 +365,7 @@ func (e *env) entry(s *sessionfmt.Session, point string) (int, error) {
 func requireID(s *sessionfmt.Session, i int) error {
 	switch {
 	case i < 0:
-		return usage(&sessionfmt.Error{Pos: sessionfmt.Pos{File: s.Name}, Err: errors.New("the root is not an entry")})
+		return usage(sessionfmt.Errorf("the root is not an entry").In(s.Name))
 	case s.ID(i) == "" || s.Shadowed(i) || s.WrongID(i):
 		return &sessionfmt.Error{Pos: s.Pos(i), Err: errors.New("no unique id"), Hint: "run ctxtool repair"}
 	}

@@ -274,7 +274,7 @@ func (o *searchOptions) report(e *env, found *search.Results) error {
 		e.note("%d files could not be searched", broken)
 	}
 	if broken > 0 && broken == found.Files && len(found.Sessions)+len(found.Events) == 0 {
-		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: found.Broken[0].File}, Err: errors.New("cannot be searched")}
+		return sessionfmt.Errorf("cannot be searched").In(found.Broken[0].File)
 	}
 	return noneBroken(o.strict, broken, found.Files, "cannot be searched")
 }

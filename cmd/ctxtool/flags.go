@@ -152,18 +152,15 @@ func (f *flagSet) only(with []string, flags ...string) {
 func noIdleFlags(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if f.Changed && !help.Takes(cmd, f.Name) {
-			err = &sessionfmt.Error{Err: fmt.Errorf("--%s has no effect on %s", f.Name, cmd.CommandPath()),
-				Hint: "leave it out"}
+			err = sessionfmt.Errorf("--%s has no effect on %s", f.Name, cmd.CommandPath()).Hinted("leave it out")
 			return
 		}
 		with := f.Annotations[onlyWith]
 		if !f.Changed || len(with) == 0 || slices.ContainsFunc(with, func(w string) bool { return isGiven(cmd, w) }) {
 			return
 		}
-		err = &sessionfmt.Error{
-			Err:  fmt.Errorf("--%s requires --%s", f.Name, strings.Join(with, " or --")),
-			Hint: "without it --" + f.Name + " has no effect",
-		}
+		err = sessionfmt.Errorf("--%s requires --%s", f.Name, strings.Join(with, " or --")).
+			Hinted("without it --" + f.Name + " has no effect")
 	})
 	return err
 }

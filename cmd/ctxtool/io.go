@@ -310,10 +310,7 @@ func noFindings(strict bool, name string, n int) error {
 	if !strict || n == 0 {
 		return nil
 	}
-	return &sessionfmt.Error{
-		Pos: sessionfmt.Pos{File: name},
-		Err: fmt.Errorf("--strict allows no findings, this has %d", n),
-	}
+	return sessionfmt.Errorf("--strict allows no findings, this has %d", n).In(name)
 }
 
 // noneBroken returns an error if strict and n > 0 of the sessions failed; broken says how.
@@ -371,8 +368,7 @@ func (e *env) create(name string, inputs ...string) (output, error) {
 	}
 	for _, in := range inputs {
 		if e.sameFile(name, in) {
-			return nil, usage(&sessionfmt.Error{Pos: sessionfmt.Pos{File: name},
-				Err: errors.New("-o must not name an input")})
+			return nil, usage(sessionfmt.Errorf("-o must not name an input").In(name))
 		}
 	}
 	return e.disk.Create(name, inputs...)

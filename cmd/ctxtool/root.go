@@ -197,7 +197,7 @@ func unknownCommand(root *cobra.Command, name string) error {
 	} else if close := root.SuggestionsFor(name); len(close) > 0 {
 		hint = "ctxtool " + strings.Join(close, " or ctxtool ")
 	}
-	return usage(&sessionfmt.Error{Err: fmt.Errorf("unknown command %q", sessionfmt.Quote(name)), Hint: hint})
+	return usage(sessionfmt.Errorf("unknown command %q", sessionfmt.Quote(name)).Hinted(hint))
 }
 
 // commandOf returns the command that a command line begins with. It is empty if there is

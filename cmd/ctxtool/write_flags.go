@@ -94,7 +94,7 @@ func (o *writeFlags) run(e *env, args []string) error {
 		return usage(err)
 	}
 	if len(files) == 0 {
-		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: args[0]}, Err: errors.New("no sessions found")}
+		return sessionfmt.Errorf("no sessions found").In(args[0])
 	}
 	return o.carryOut(e, files)
 }
@@ -159,8 +159,7 @@ func (o *writeFlags) prepare(e *env, files []listedFile, alone bool) (err error)
 		return errors.New("-f diff requires a single session")
 	case o.Quarantine != "" && o.output != "" && o.output != "-" && e.realName(o.Quarantine) == e.realName(
 		o.outputOf(files[0])):
-		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: o.Quarantine},
-			Err: errors.New("--quarantine must not name the new session")}
+		return sessionfmt.Errorf("--quarantine must not name the new session").In(o.Quarantine)
 	}
 	if o.folder && !alone {
 		return o.checkOutputs(e, files)
@@ -382,8 +381,7 @@ func (o *writeFlags) firstError(all []*plan.Plan) error {
 	if len(failed) > 1 {
 		more = fmt.Sprintf(" (and %d more)", len(failed)-1)
 	}
-	return &sessionfmt.Error{Pos: sessionfmt.Pos{File: failed[0].Session.File}, Err: errors.New(failed[0].Error + more),
-		Hint: o.hint}
+	return sessionfmt.Errorf("%s", failed[0].Error+more).In(failed[0].Session.File).Hinted(o.hint)
 }
 
 // checkOutputs returns an error if the new files of several sessions would have the same
@@ -397,11 +395,8 @@ func (o *writeFlags) checkOutputs(e *env, files []listedFile) error {
 		out := e.realName(filepath.Join(o.output, f.out))
 		switch in, other := inputs[out], outs[out]; {
 		case in == f.given:
-			return &sessionfmt.Error{
-				Pos:  sessionfmt.Pos{File: o.output},
-				Err:  fmt.Errorf("-o must not name the folder of the session %s", sessionfmt.Clean(in)),
-				Hint: o.itselfHint(),
-			}
+			return sessionfmt.Errorf("-o must not name the folder of the session %s", sessionfmt.Clean(in)).
+				In(o.output).Hinted(o.itselfHint())
 		case in != "":
 			return fmt.Errorf("-o %s: the new %s would overwrite the session %s", o.output, sessionfmt.Clean(f.given),
 				sessionfmt.Clean(in))

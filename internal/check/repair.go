@@ -43,11 +43,8 @@ func refuseVersion(s *sessionfmt.Session) error {
 	if s.Version <= 3 {
 		return nil
 	}
-	return &sessionfmt.Error{
-		Pos:  sessionfmt.Pos{File: s.Name},
-		Err:  fmt.Errorf("version %d is newer than 3, and cannot be repaired here", s.Version),
-		Hint: "use a newer ctxtool, if there is one",
-	}
+	return sessionfmt.Errorf("version %d is newer than 3, and cannot be repaired here", s.Version).In(s.Name).
+		Hinted("use a newer ctxtool, if there is one")
 }
 
 func newRepair(s *sessionfmt.Session, want pick) (*Repair, error) {

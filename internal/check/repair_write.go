@@ -254,10 +254,8 @@ func keeps(was, now *sessionfmt.Session) error {
 
 // refuse is the error of a session whose repair is not written, with the reason.
 func refuse(s *sessionfmt.Session, format string, args ...any) error {
-	return &sessionfmt.Error{
-		Pos: sessionfmt.Pos{File: s.Name}, Err: fmt.Errorf(format, args...),
-		Hint: "ctxtool check " + sessionfmt.Clean(s.Name) + " lists the damage",
-	}
+	return sessionfmt.Errorf(format, args...).In(s.Name).
+		Hinted("ctxtool check " + sessionfmt.Clean(s.Name) + " lists the damage")
 }
 
 // contents yields what the context at the leaf of a session has: each block of each message

@@ -93,8 +93,7 @@ func (c *Config) Policies() (own []*compact.Policy, err error) {
 			}
 			p, err := l.Policies[name].policy(name)
 			if err != nil {
-				return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: l.name},
-					Err: fmt.Errorf("policies.%s: %w", name, err)}
+				return nil, sessionfmt.Errorf("policies.%s: %w", name, err).In(l.name)
 			}
 			own = append(own, p)
 		}

@@ -176,9 +176,7 @@ func (j *journal) take(p *Part) {
 
 // fault returns an error about the manifest.
 func (j *journal) fault(err error) error {
-	return &sessionfmt.Error{
-		Pos: sessionfmt.Pos{File: j.name}, Err: err, Hint: "name another folder with -o, or remove this one",
-	}
+	return sessionfmt.Errorf("%w", err).In(j.name).Hinted("name another folder with -o, or remove this one")
 }
 
 // compare compares the first line of a manifest with that of this export. stale says what differs, so
@@ -219,11 +217,8 @@ func (o *Options) otherShards(head Manifest) error {
 		shard := strings.TrimSuffix(filepath.Base(name), ".jsonl")
 		_, was, _ := strings.Cut(shard, "of")
 		if _, of, _ := strings.Cut(head.Shard, "of"); was != of {
-			return &sessionfmt.Error{
-				Pos:  sessionfmt.Pos{File: o.Dir},
-				Err:  fmt.Errorf("was exported in shards of %s, and this is one of %s", was, of),
-				Hint: "use --shard I/" + was + ", or another folder",
-			}
+			return sessionfmt.Errorf("was exported in shards of %s, and this is one of %s", was, of).In(o.Dir).
+				Hinted("use --shard I/" + was + ", or another folder")
 		}
 	}
 	return nil

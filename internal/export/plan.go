@@ -162,11 +162,8 @@ func (o *Options) keep(f *form, was *Part, read map[string]Source, stale bool, p
 		case again:
 			p.reads = append(p.reads, now)
 		case stale:
-			return &sessionfmt.Error{
-				Pos:  sessionfmt.Pos{File: o.Dir},
-				Err:  fmt.Errorf("has to be exported again, and %s is no longer there", sessionfmt.Quote(in.Path)),
-				Hint: "export to another folder with -o, and this one keeps what it has",
-			}
+			return sessionfmt.Errorf("has to be exported again, and %s is no longer there", sessionfmt.Quote(in.Path)).
+				In(o.Dir).Hinted("export to another folder with -o, and this one keeps what it has")
 		default:
 			p.stays = append(p.stays, in)
 		}

@@ -193,10 +193,8 @@ func take(o *Options, name string, rows func(old *os.File) error) error {
 		err = rows(old)
 	}
 	if err != nil {
-		return &sessionfmt.Error{
-			Pos: sessionfmt.Pos{File: name}, Err: err,
-			Hint: "it has rows of sessions that are no longer there: restore it, or export to another folder",
-		}
+		return sessionfmt.Errorf("%w", err).In(name).
+			Hinted("it has rows of sessions that are no longer there: restore it, or export to another folder")
 	}
 	return nil
 }

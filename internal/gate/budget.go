@@ -123,8 +123,7 @@ const BudgetHelp = "FIGURE<=LIMIT or FIGURE>=LIMIT, with ~TOLERANCE and :warning
 func ParseBudget(text string) (b Budget, err error) {
 	at := strings.IndexAny(text, "<>")
 	if at < 0 || !strings.HasPrefix(text[at+1:], "=") {
-		return b, &sessionfmt.Error{Err: fmt.Errorf("%q is not a budget", sessionfmt.Quote(text)),
-			Hint: "write " + BudgetHelp}
+		return b, sessionfmt.Errorf("%q is not a budget", sessionfmt.Quote(text)).Hinted("write " + BudgetHelp)
 	}
 	if b.Figure, err = FindFigure(strings.TrimSpace(text[:at])); err != nil {
 		return b, err
@@ -223,7 +222,7 @@ func tomlError(err error) (line int, better error) {
 		if len(key) > 1 {
 			hint = budgetKeys
 		}
-		return line, &sessionfmt.Error{Err: fmt.Errorf("unknown key %q", sessionfmt.Quote(key[len(key)-1])), Hint: hint}
+		return line, sessionfmt.Errorf("unknown key %q", sessionfmt.Quote(key[len(key)-1])).Hinted(hint)
 	}
 	if wrong, ok := errors.AsType[*toml.DecodeError](err); ok {
 		line, _ = wrong.Position()
@@ -268,7 +267,7 @@ func (g *Gate) settings(file *gateFile) error {
 // budget reads a budget, and the drift of its figure.
 func (g *Gate) budget(from *budgetFile) (err error) {
 	if from.Figure == "" {
-		return &sessionfmt.Error{Err: errors.New("a budget without a figure"), Hint: budgetKeys}
+		return sessionfmt.Errorf("a budget without a figure").Hinted(budgetKeys)
 	}
 	b := Budget{Severity: Error}
 	if b.Figure, err = FindFigure(string(from.Figure)); err != nil {

@@ -1,7 +1,6 @@
 package gate
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -280,7 +279,7 @@ func FindFigure(name string) (*Figure, error) {
 	if near != "" {
 		hint = "of that kind are " + near[2:]
 	}
-	return nil, &sessionfmt.Error{Err: fmt.Errorf("unknown figure %q", sessionfmt.Quote(name)), Hint: hint}
+	return nil, sessionfmt.Errorf("unknown figure %q", sessionfmt.Quote(name)).Hinted(hint)
 }
 
 // FigureNames returns the names of all figures.

@@ -82,8 +82,7 @@ type Report struct {
 const Unreadable = "readable"
 
 // ErrEmpty is returned if there is no session to judge.
-var ErrEmpty error = &sessionfmt.Error{Err: errors.New("no session to judge"),
-	Hint: "--allow-empty accepts no sessions"}
+var ErrEmpty error = sessionfmt.Errorf("no session to judge").Hinted("--allow-empty accepts no sessions")
 
 // Lenses returns the names of the lenses that the gate needs.
 func (g *Gate) Lenses() (names []string) {

@@ -33,8 +33,7 @@ func LoadSaved(name string, data []byte) (*Saved, error) {
 	s := &Saved{Name: name}
 	broken := func(format string, args ...any) (*Saved, error) {
 		err := fmt.Errorf("not a saved run: "+format, args...)
-		return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: name}, Err: err,
-			Hint: "save one with ctxtool stats -f jsonl -o FILE"}
+		return nil, sessionfmt.Errorf("%w", err).In(name).Hinted("save one with ctxtool stats -f jsonl -o FILE")
 	}
 	for d := json.NewDecoder(bytes.NewReader(data)); ; {
 		r := &stats.Report{}
@@ -108,9 +107,8 @@ func (s *Saved) values(f *Figure) places {
 
 // lacks returns the error that the run does not have the figure; nil stands for any figure.
 func (s *Saved) lacks(f *Figure) error {
-	err := &sessionfmt.Error{Pos: sessionfmt.Pos{File: s.Name},
-		Err:  errors.New("the saved run has no figure to compare with"),
-		Hint: "save it with the lenses that are compared (--lens), and of several sessions with -f jsonl"}
+	err := sessionfmt.Errorf("the saved run has no figure to compare with").In(s.Name).
+		Hinted("save it with the lenses that are compared (--lens), and of several sessions with -f jsonl")
 	if f != nil {
 		err.Err = fmt.Errorf("the saved run has no %s", f.Name)
 		err.Hint = fmt.Sprintf("save it with --lens %s, and of several sessions with -f jsonl", f.lens())

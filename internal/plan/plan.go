@@ -204,10 +204,8 @@ func keeps(s *sessionfmt.Session, leaf int) Promise {
 		if err == nil {
 			return nil
 		}
-		return &sessionfmt.Error{
-			Pos: sessionfmt.Pos{File: s.Name}, Err: fmt.Errorf("nothing is written: the context would change: %w", err),
-			Hint: "this is a bug in ctxtool; please report it, with the file if possible",
-		}
+		return sessionfmt.Errorf("nothing is written: the context would change: %w", err).In(s.Name).
+			Hinted("this is a bug in ctxtool; please report it, with the file if possible")
 	}
 }
 

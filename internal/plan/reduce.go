@@ -173,10 +173,8 @@ func Exec(file string, s *sessionfmt.Session, x *hook.Exec, given, stored bool) 
 	rules := x.Replay.Rules.Decide(s, x.Replay.Leaf)
 	p.Rules = rules.String()
 	if stored && run.Stored() && rules == replay.ByPi {
-		return nil, &sessionfmt.Error{
-			Pos: sessionfmt.Pos{File: s.Name}, Err: errors.New("it has no patches, and pi does not read them"),
-			Hint: "--rules envelope asks for a session with the patches of the hook",
-		}
+		return nil, sessionfmt.Errorf("it has no patches, and pi does not read them").In(s.Name).
+			Hinted("--rules envelope asks for a session with the patches of the hook")
 	}
 	return p, nil
 }

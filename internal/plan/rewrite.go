@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -193,8 +192,7 @@ type quarantine struct {
 func (t *Target) quarantine(p *Plan) (*quarantine, error) {
 	if t.Quarantine != "" {
 		if _, err := t.Disk.Lstat(t.Quarantine); err == nil {
-			return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: t.Quarantine},
-				Err: errors.New("already exists: the quarantine must be a new file")}
+			return nil, sessionfmt.Errorf("already exists: the quarantine must be a new file").In(t.Quarantine)
 		}
 		return &quarantine{disk: t.Disk, name: t.Quarantine, of: p.s.Name}, nil
 	}

@@ -291,8 +291,7 @@ func (s *searcher) document(f File, out *searched) error {
 		s.event(out, h, v.Get("timestamp"), documentEvent(v))
 	}
 	if err != nil {
-		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: f.Given},
-			Err: fmt.Errorf("not a complete JSON document: %w", err)}
+		return sessionfmt.Errorf("not a complete JSON document: %w", err).In(f.Given)
 	}
 	return nil
 }

@@ -105,10 +105,8 @@ func (st Store) none() error {
 	for _, in := range st.missing {
 		looked = append(looked, fmt.Sprintf("%s (%s)", in.dir, in.by.Agent()))
 	}
-	return &sessionfmt.Error{
-		Err:  errors.New("no agent has sessions here"),
-		Hint: "looked for " + strings.Join(looked, ", ") + "; --sessions-dir names another folder",
-	}
+	return sessionfmt.Errorf("no agent has sessions here").
+		Hinted("looked for " + strings.Join(looked, ", ") + "; --sessions-dir names another folder")
 }
 
 // variants returns the folders of programs that write sessions of pi (docs/session-format.md 21).
@@ -235,8 +233,7 @@ func (st Store) list() (all []File, err error) {
 			return nil, st.none()
 		}
 		if err != nil {
-			return nil, &sessionfmt.Error{Pos: sessionfmt.Pos{File: of.dir}, Err: err,
-				Hint: "--sessions-dir sets the folder of sessions"}
+			return nil, sessionfmt.Errorf("%w", err).In(of.dir).Hinted("--sessions-dir sets the folder of sessions")
 		}
 	}
 	return st.once(all), nil

@@ -76,10 +76,8 @@ func (t *Trial) refuse(why string, names ...string) error {
 			k++
 		}
 	}
-	return &sessionfmt.Error{
-		Pos: sessionfmt.Pos{File: t.opt.Source}, Err: fmt.Errorf("%s has no form that pi reads: %s", text, why),
-		Hint: "--as transform --rules envelope stores it as a patch",
-	}
+	return sessionfmt.Errorf("%s has no form that pi reads: %s", text, why).In(t.opt.Source).
+		Hinted("--as transform --rules envelope stores it as a patch")
 }
 
 // edit adds the entries that make pi build the context of the trial: a system message, a

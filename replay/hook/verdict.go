@@ -73,10 +73,8 @@ func Refused(name string, all []Verdict) error {
 	if k < 0 {
 		return nil
 	}
-	return &sessionfmt.Error{
-		Pos: sessionfmt.Pos{File: name}, Err: fmt.Errorf("%s (%s)", all[k].Text, all[k].Rule),
-		Hint: "the agent would fail the request; ctxtool help patch-ops has the rules",
-	}
+	return sessionfmt.Errorf("%s (%s)", all[k].Text, all[k].Rule).In(name).
+		Hinted("the agent would fail the request; ctxtool help patch-ops has the rules")
 }
 
 // warnings compares the operations of a result with the context before it: a is that, and b the

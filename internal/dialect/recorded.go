@@ -2,8 +2,11 @@ package dialect
 
 import (
 	"bytes"
+	_ "embed"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"unicode/utf16"
 
 	"ctxtool/sessionfmt/jsonl"
@@ -207,4 +210,96 @@ func CanonicalObject(dst []byte, members map[string][]byte) []byte {
 		dst = append(append(jsonl.AppendQuoted(dst, name), ':'), members[name]...)
 	}
 	return append(dst, '}')
+}
+
+// comparedTable has, for versions of agents, how many requests that the program itself sent were
+// compared with what is replayed, and how many are equal. Tests hold it to their comparisons.
+//
+//go:embed compared.txt
+var comparedTable string
+
+// A Comparison counts the requests of one version of an agent.
+type Comparison struct {
+	Agent, Version  string
+	Requests, Equal int
+}
+
+// Compared yields the comparisons, in order.
+func Compared(yield func(Comparison) bool) {
+	for line := range strings.Lines(comparedTable) {
+		var c Comparison
+		if _, err := fmt.Sscan(line, &c.Agent, &c.Version, &c.Requests, &c.Equal); err == nil && !yield(c) {
+			return
+		}
+	}
+}
+
+// Exact reports whether all compared requests of a version of the dialect are equal.
+func (d *Dialect) Exact(version string) bool {
+	for c := range Compared {
+		if c.Agent == d.Name && c.Version == version {
+			return c.Requests == c.Equal
+		}
+	}
+	return false
+}
+
+// A Reading tells how a session is read. All reports on sessions have it.
+type Reading struct {
+	// that wrote the session: `pi`, `codex`, `claude`, `gemini`, `gsh`, `swe-cli`, `y-agent`, `opencode`, `opencode2`,
+	// `openclaw`
+	Agent     string     `json:"agent,omitempty"`
+	Certainty *Certainty `json:"certainty,omitempty"` // how sure the reader is of the parts of a context; absent for pi
+}
+
+// Reading returns how the sessions of a dialect are read; no dialect is pi's.
+func (d *Dialect) Reading() Reading {
+	r := Reading{Agent: d.Agent()}
+	if d != nil {
+		r.Certainty = &d.Certainty
+	}
+	return r
+}
+
+// String names the agent, and describes the certainty in words.
+func (r Reading) String() string {
+	s, c := "a session of "+r.Agent, r.Certainty
+	switch {
+	case c == nil:
+		return s
+	case c.System == c.Tools:
+		return s + fmt.Sprintf(": messages %s, system prompt and tools %s", inWords[c.Messages], inWords[c.System])
+	}
+	return s + fmt.Sprintf(": messages %s, system prompt %s, tools %s", inWords[c.Messages], inWords[c.System],
+		inWords[c.Tools])
+}
+
+// inWords are the certainties in a sentence.
+var inWords = map[string]string{"exact": "exact", "rule": "by rule", "absent": "not in the file"}
+
+// A Database is an SQLite database with the sessions of an agent. A session is read as lines:
+// its row in the table of sessions, and its rows in other tables. A line is an object of the
+// columns, after the name of the table as table, and before the time of the row as timestamp.
+type Database struct {
+	Files    string // the names of databases, a pattern of [path/filepath.Match]
+	Sessions string // the table with a row for each session
+	ID       string // the column of that table with the id of the session
+	Parent   string // the column of that table with the session that a sub-agent works for
+	// Rows are tables with what a session has. Those of the first one count that has rows of the
+	// session, and begins as it should.
+	Rows []Table
+	// Time is when a row was written, milliseconds since 1970, 0 if that is not known.
+	Time func(line jsonl.Value) int64
+}
+
+// A Table is one with rows of sessions.
+type Table struct {
+	Name    string
+	Session string   // the column with the id of what its rows belong to
+	Order   []string // the columns by which they are ordered
+	Begins  string   // how the type of the first row begins, empty for anything
+	// Packed is a column with what the column Unpacked has in other rows, packed by zstd. Empty for
+	// none.
+	Packed, Unpacked string
+	Parts            *Table // has more rows, which belong to a row of this one, and follow it
 }

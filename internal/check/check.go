@@ -93,25 +93,28 @@ var table string
 var checks, Groups = listed()
 
 func listed() (all []*Check, groups []Group) {
+	var group Group
 	for line := range strings.Lines(table) {
-		if name, about, is := strings.Cut(strings.TrimSpace(line), ": "); is && line[0] != ' ' && line[0] != '#' {
-			groups = append(groups, Group{name, about})
-		}
-		if line[0] != ' ' {
-			continue
-		}
 		words := strings.Fields(line)
-		c := finders[words[0]]
-		c.Code, c.fix, c.Title = words[0], fixes[words[2]], strings.Join(words[3:], " ")
-		c.Group = groups[len(groups)-1].Name
-		c.Severity, _ = ParseSeverity(words[1]) // of a severity that there is
-		for pass := range strings.SplitSeq(words[2], "|") {
-			c.mend |= passes[pass]
+		switch line[0] {
+		case '#', '\n':
+		case ' ':
+			c := finders[words[0]]
+			c.Code, c.Group, c.fix, c.Title = words[0], group.Name, fixes[words[2]], strings.Join(words[3:], " ")
+			c.Severity, _ = ParseSeverity(words[1]) // of a severity that there is
+			for pass := range strings.SplitSeq(words[2], "|") {
+				c.mend |= passes[pass]
+			}
+			if c.Group == "provider" {
+				c.leaf = refused(c.Code)
+			}
+			all = append(all, &c)
+		default:
+			group = Group{strings.TrimSuffix(words[0], ":"), strings.Join(words[1:], " ")}
+			if !slices.Contains(groups, group) {
+				groups = append(groups, group)
+			}
 		}
-		if c.Group == "provider" {
-			c.leaf = refused(c.Code)
-		}
-		all = append(all, &c)
 	}
 	return all, groups
 }

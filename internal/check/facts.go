@@ -62,10 +62,6 @@ type notes struct {
 // factChunk is the number of facts that are allocated at a time.
 const factChunk = 4096
 
-func newFacts() *facts {
-	return &facts{seed: maphash.MakeSeed()}
-}
-
 // newNotes returns the notes of one more worker. It must be called before the workers start.
 func (f *facts) newNotes() *notes {
 	n := &notes{facts: f}

@@ -3,6 +3,7 @@ package check
 import (
 	"cmp"
 	"fmt"
+	"hash/maphash"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -96,7 +97,7 @@ func (x *subject) opening() sessionfmt.Options {
 	open := x.opt.Open
 	open.Times = true
 	if x.opt.Choice.any(func(c *Check) bool { return c.facts != nil || c.replays() }) {
-		x.facts = newFacts()
+		x.facts = &facts{seed: maphash.MakeSeed()}
 		open.Visit = x.facts.visitor
 	}
 	return open

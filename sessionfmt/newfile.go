@@ -175,6 +175,9 @@ func (f *NewFile) Written() (*io.SectionReader, error) {
 	return io.NewSectionReader(f.temp, 0, info.Size()), nil
 }
 
+// Temporary returns the name that the file has until then, for what writes to a file by its name.
+func (f *NewFile) Temporary() string { return f.temp.Name() }
+
 // Commit makes the file appear under its name, synced to disk. After an error the name refers
 // to what it did before, unless the last step failed, syncing the folder: then the new file is
 // in place. The error is an *Error.

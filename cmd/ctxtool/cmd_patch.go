@@ -123,7 +123,7 @@ func runPatch(e *env, o *patchOptions, args []string) error {
 		if err != nil {
 			return nil, err
 		}
-		if o.stores() && p.CannotStore() != nil {
+		if stores := o.Write || o.output != "" || o.format == "entries"; stores && p.CannotStore() != nil {
 			return nil, p.CannotStore()
 		}
 		if refused = hook.Refused(o.try.Source, p.Patch.Verdicts); refused != nil {
@@ -150,9 +150,6 @@ func (e *env) printSchema() error {
 	_, err = fmt.Fprintf(e.stdout, "%s\n", phrase.Indent(text))
 	return err
 }
-
-// stores reports whether entries are asked for.
-func (o *patchOptions) stores() bool { return o.Write || o.output != "" || o.format == "entries" }
 
 // check checks the flags, before any input is opened.
 func (o *patchOptions) check(args []string) error {

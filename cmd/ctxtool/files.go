@@ -237,11 +237,6 @@ func (a *answer) textOnly(flag, value string) error {
 // inColour reports whether the answer is in a form that has colours.
 func (a *answer) inColour() bool { return slices.Contains([]string{"", "text", "stat"}, a.format) }
 
-// isText reports whether the answer is in a form to read, not for programs.
-func (a *answer) isText() bool {
-	return a.inColour() || slices.Contains([]string{"markdown", "summary", "full", "diff"}, a.format)
-}
-
 // answer writes an answer atomically, to none of the inputs.
 func (e *env) answer(a *answer, inputs []string, write func(w *bufio.Writer) error) error {
 	if e.leaks != nil && !a.searched {
@@ -258,7 +253,8 @@ func (e *env) answer(a *answer, inputs []string, write func(w *bufio.Writer) err
 	defer out.Abort()
 	if s, ok := out.(*terminal.Output); ok {
 		s.Cleaner.Colour = a.inColour() && e.screen(a.output).Colour
-		if a.isText() && !a.unpaged {
+		toRead := a.inColour() || slices.Contains([]string{"markdown", "summary", "full", "diff"}, a.format)
+		if toRead && !a.unpaged {
 			s.Pager.Env, s.Pager.Command = e.environ, e.pagerCommand()
 		}
 	}

@@ -3,9 +3,7 @@ package export
 import (
 	"database/sql"
 	"errors"
-	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -216,13 +214,11 @@ func unread(in Source, text func(string) string, why string) *Rows {
 	}
 }
 
-// A database is a partWriter with all tables in one SQLite file. It works on a copy, which gets its
-// name when it is complete.
+// A database is a partWriter with all tables in one SQLite file, which gets its name when it is complete.
 type database struct {
 	o       *Options
 	part    *planned
 	out     *sessionfmt.NewFile
-	temp    string
 	db      *sql.DB
 	tx      *sql.Tx
 	inserts []*sql.Stmt
@@ -239,15 +235,12 @@ func beginDatabase(o *Options, p *planned) (_ partWriter, err error) {
 	if w.out, err = o.Disk.Create(name); err != nil {
 		return nil, err
 	}
-	w.temp = o.Disk.Path(filepath.Join(filepath.Dir(name), fmt.Sprintf(".%s.%d.db", filepath.Base(name),
-		rand.Uint64())))
-	o.Disk.Temporary(w.temp, true)
 	if len(p.stays) > 0 {
 		if err = take(o, name, w.copyOf); err != nil {
 			return nil, err
 		}
 	}
-	if w.db, err = sql.Open("sqlite", "file:"+w.temp+
+	if w.db, err = sql.Open("sqlite", "file:"+w.out.Temporary()+
 		"?_pragma=journal_mode(off)&_pragma=synchronous(off)"); err != nil {
 		return nil, err
 	}
@@ -257,12 +250,11 @@ func beginDatabase(o *Options, p *planned) (_ partWriter, err error) {
 
 // copyOf copies the database whose rows stay.
 func (w *database) copyOf(old *os.File) error {
-	to, err := os.OpenFile(w.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
+	_, err := io.Copy(w.out, old)
+	if err == nil {
+		_, err = w.out.Written()
 	}
-	_, err = io.Copy(to, old)
-	return errors.Join(err, to.Close())
+	return err
 }
 
 // start makes the tables, removes the rows of sessions that are read again, and readies what adds rows.
@@ -317,26 +309,12 @@ func (w *database) commit() error {
 	if err := w.db.Close(); err != nil {
 		return err
 	}
-	in, err := os.Open(w.temp)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(w.out, in)
-	in.Close()
-	if err == nil {
-		err = w.out.Commit()
-	}
-	w.abort()
-	return err
+	return w.out.Commit()
 }
 
 func (w *database) abort() {
 	if w.db != nil {
 		w.db.Close()
-	}
-	if w.temp != "" {
-		os.Remove(w.temp)
-		w.o.Disk.Temporary(w.temp, false)
 	}
 	if w.out != nil {
 		w.out.Abort()

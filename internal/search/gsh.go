@@ -200,7 +200,12 @@ func (s *searcher) event(out *searched, h Hit, stamp jsonl.Value, e Event) {
 	m, _, _ := s.query.best([]byte(texts[best]), nil)
 	h.excerpt([]byte(texts[best]), m)
 	if h.Source == InLogs {
-		e.cut()
+		text := 150
+		if e.Event == "error" {
+			text = 200
+		}
+		e.Command, e.Stdout, e.Stderr = cut(activity.CutDocuments(e.Command), 80), cut(e.Stdout, 200), cut(e.Stderr, 100)
+		e.Input, e.Output, e.Text = cut(e.Input, 120), cut(e.Output, 200), cut(e.Text, text)
 	}
 	e.at = ms
 	h.Schema, h.Time, h.Tool, h.CWD, h.Event = Schema, stamp.Text(), e.Tool, cmp.Or(e.CWD, h.CWD), &e
@@ -233,16 +238,6 @@ func logEvent(line jsonl.Value) Event {
 	e.numbers(line)
 	e.Failed = e.Failed || string(line.Get("success")) == "false"
 	return e
-}
-
-// cut cuts the texts of an event of a log.
-func (e *Event) cut() {
-	text := 150
-	if e.Event == "error" {
-		text = 200
-	}
-	e.Command, e.Stdout, e.Stderr = cut(activity.CutDocuments(e.Command), 80), cut(e.Stdout, 200), cut(e.Stderr, 100)
-	e.Input, e.Output, e.Text = cut(e.Input, 120), cut(e.Output, 200), cut(e.Text, text)
 }
 
 // Clock returns the time of a hit as gsh prints it.

@@ -98,13 +98,6 @@ func (r *Results) score(lines int64) {
 	}
 }
 
-// sort orders the hits of a session: the best first, or in the order of the file.
-func (s *Session) sort() {
-	slices.SortFunc(s.found, func(a, b found) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.time, b.time), cmp.Compare(a.at, b.at))
-	})
-}
-
 // excerptSide is the length of the text that an excerpt shows before and after a match, bytes.
 const excerptSide = 75
 

@@ -248,7 +248,9 @@ var errChanged = errors.New("changed while it was searched")
 
 // read reads a session's title and hits, at most so many of them.
 func (s *searcher) read(g *Session, most int, r *Results) error {
-	g.sort()
+	slices.SortFunc(g.found, func(a, b found) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.time, b.time), cmp.Compare(a.at, b.at))
+	})
 	return s.texts(g, func(f *found) bool {
 		if h, ok := s.hit(f, r.idf); ok {
 			h.File, h.Session, h.CWD = g.File.Given, g.ID, g.CWD

@@ -39,7 +39,11 @@ func newFramed(in io.Reader, out *answers) framed {
 			case code != 0:
 				out.refuse(code, why)
 			default:
-				out.expect(line)
+				if id, call := identify(line); call && id != "" {
+					out.mu.Lock()
+					out.open[id] = true
+					out.mu.Unlock()
+				}
 				if _, gone := w.Write(append(jsonl.Trim(line), '\n')); gone != nil {
 					return
 				}
@@ -108,15 +112,6 @@ type answers struct {
 func (a *answers) refuse(code int, why string) {
 	fmt.Fprintf(a, `{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":%s}}`+
 		"\n", code, jsonl.AppendQuoted(nil, why))
-}
-
-// expect records that a message has to be answered, if it is a request.
-func (a *answers) expect(message []byte) {
-	if id, call := identify(message); call && id != "" {
-		a.mu.Lock()
-		a.open[id] = true
-		a.mu.Unlock()
-	}
 }
 
 // identify returns the id of a message, empty for none, and whether it calls a method.

@@ -81,7 +81,9 @@ func Write(w io.Writer, r *replay.Replay, leaf int) (stopped, err error) {
 	if err != nil {
 		return nil, err
 	}
-	l.begin(Head{about.ID, about.Began, about.CWD})
+	l.updated = -1
+	text := bytes.TrimSuffix(encode(Head{about.ID, about.Began, about.CWD}, "", "  "), []byte("\n}"))
+	l.put(append(text, ",\n  \"events\": ["...))
 	l.meter = ledger.New(r, ledger.Options{Counter: &tokens.SWE, Sizes: true}).Meter()
 	for step, err := range r.Walk(leaf) {
 		if replay.Stopped(err) {
@@ -95,7 +97,10 @@ func Write(w io.Writer, r *replay.Replay, leaf int) (stopped, err error) {
 			return nil, err
 		}
 	}
-	l.end()
+	l.retrieved(l.time)
+	l.stats.Tokens = l.total
+	l.update(l.stats.Tokens, l.time)
+	l.put(append([]byte("\n  ],\n  \"stats\": "), append(encode(l.stats, "  ", "  "), "\n}\n"...)...))
 	return stopped, l.err
 }
 
@@ -277,12 +282,6 @@ func (l *logger) update(total int, at string) {
 	}
 }
 
-func (l *logger) begin(head Head) {
-	l.updated = -1
-	text := bytes.TrimSuffix(encode(head, "", "  "), []byte("\n}"))
-	l.put(append(text, ",\n  \"events\": ["...))
-}
-
 // write writes an event on a line.
 func (l *logger) write(e *Event) {
 	if e.Time == "" {
@@ -294,14 +293,6 @@ func (l *logger) write(e *Event) {
 	}
 	l.events++
 	l.put(append([]byte(comma), encode(e, "", "")...))
-}
-
-// end writes the calls without result and the figures.
-func (l *logger) end() {
-	l.retrieved(l.time)
-	l.stats.Tokens = l.total
-	l.update(l.stats.Tokens, l.time)
-	l.put(append([]byte("\n  ],\n  \"stats\": "), append(encode(l.stats, "  ", "  "), "\n}\n"...)...))
 }
 
 func (l *logger) put(text []byte) {

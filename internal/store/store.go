@@ -204,7 +204,7 @@ func (st Store) list() (all []File, err error) {
 			if of.by == nil && (st.named || of.archive) {
 				in.by = agentAt(of.dir, name)
 			}
-			stem, ok := sessionStem(f.Name())
+			stem, ok := strings.CutSuffix(plainName(f.Name()), ".jsonl")
 			if st.mayBeDatabase(in, name) {
 				all = append(all, inDatabase(st.Disk, name, in.dir, f)...)
 				return
@@ -324,11 +324,6 @@ func (st Store) Folders() (dirs []string) {
 		dirs = append(dirs, in.dir)
 	}
 	return dirs
-}
-
-// sessionStem returns the name of a session file without its extensions.
-func sessionStem(name string) (string, bool) {
-	return strings.CutSuffix(plainName(name), ".jsonl")
 }
 
 // plainName is the name of a file without that of its compression.

@@ -106,7 +106,8 @@ func Command(to io.Writer, cmd *cobra.Command, columns int) error {
 		p.flags(cmd)
 		p.topics(cmd)
 	} else {
-		p.names()
+		text := "Others: " + strings.Join(p.others, ", ") + ". Topics: " + strings.Join(Topics(), ", ")
+		p.line("\n%s", wrap(text, p.width, 0))
 	}
 	return w.Flush()
 }
@@ -170,13 +171,6 @@ func (p *printer) flags(cmd *cobra.Command) {
 		}
 	}
 	p.table("More flags (ctxtool help TOPIC)", rows, len("redaction"))
-}
-
-// names lists what has a name only: the commands of no group, and the topics, in which the
-// flags of all commands are too.
-func (p *printer) names() {
-	text := "Others: " + strings.Join(p.others, ", ") + ". Topics: " + strings.Join(Topics(), ", ")
-	p.line("\n%s", wrap(text, p.width, 0))
 }
 
 // mostName is how wide a flag's name may be beside its usage.

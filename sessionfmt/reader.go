@@ -48,6 +48,9 @@ func (r *Reader) Line(i int) (jsonl.Value, error) {
 	}
 	if r.s.dialect != nil && !r.s.Held(i) {
 		line, _, err := r.foreign(i, false, nil)
+		if r.s.Kind(i) == jsonl.Transform && len(line) > readAhead { // hold its messages once
+			r.source, r.unread = dialect.Source{}, false
+		}
 		return line, err
 	}
 	line, err := r.Raw(i)

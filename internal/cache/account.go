@@ -10,6 +10,7 @@ import (
 	"ctxtool/replay"
 	"ctxtool/replay/ledger"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // Options configure an account.
@@ -55,6 +56,8 @@ type accountant struct {
 	breaks map[int]*Break // by request, once they are found
 	active bool           // an answer has used a cache
 	last   int            // index of the previous request, -1 for none
+	patch  int            // the patch that was asked for an op last, -1 for none
+	ops    []jsonl.Value  // of that
 }
 
 // Account returns, request by request, what a cache could have served from the prefixes of
@@ -185,7 +188,7 @@ func newAccountant(l *ledger.Ledger, opt Options) *accountant {
 	c := &accountant{
 		l: l, opt: opt, lines: s.NewReader(), texts: l.Replay.NewReader(), trie: newTrie(l, !opt.Collapse),
 		sent: make([]sentRequest, len(l.Requests)), late: map[int32]lateSystem{},
-		onPath: make([]bool, s.Len()), last: -1,
+		onPath: make([]bool, s.Len()), last: -1, patch: -1,
 		breaks: map[int]*Break{},
 	}
 	for k := range c.sent {

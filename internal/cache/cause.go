@@ -3,6 +3,7 @@ package cache
 import (
 	"cmp"
 	"iter"
+	"slices"
 	"strings"
 
 	"ctxtool/replay"
@@ -110,10 +111,12 @@ const idleAfter = 50 * 60 * 1000
 func (c *accountant) idle(of, k int32) int {
 	s, e := c.l.Replay.Session, &c.l.Requests[of]
 	changes, below := c.l.Since(of, k)
+	tried := -1
 	made := last(changes, func(ch *replay.Change) bool {
-		if s.Kind(ch.By.Record) != jsonl.Transform {
+		if ch.By.Record == tried || s.Kind(ch.By.Record) != jsonl.Transform {
 			return false
 		}
+		tried = ch.By.Record // a patch may have many ops
 		line := c.line(ch.By.Record)
 		at, ok := line.Get("timestamp").Millis()
 		return ok && at-e.At >= idleAfter && line.Get("trigger").Is("auto")
@@ -241,14 +244,13 @@ func (c *accountant) blame(b *Break, ch *replay.Change) {
 
 // op returns an op of a patch.
 func (c *accountant) op(by origin.Origin) (op jsonl.Value) {
-	k := 0
-	for v := range c.line(by.Record).Get("patch").Elements {
-		if k == by.Op {
-			return v
-		}
-		k++
+	if c.patch != by.Record {
+		c.patch, c.ops = by.Record, slices.Collect(slices.Clone(c.line(by.Record)).Get("patch").Elements)
 	}
-	return nil
+	if by.Op < len(c.ops) {
+		op = c.ops[by.Op]
+	}
+	return op
 }
 
 // line returns the line of a record, nil after an error.

@@ -4,7 +4,11 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
+
+	"ctxtool/internal/test/must"
 )
 
 // A hostileShape is a shape of sessions with n lines or members of one kind, far from what an agent
@@ -24,6 +28,17 @@ func (h hostileShape) session(n int) []byte {
 	}
 	h.fill(&p, n)
 	return p.Bytes()
+}
+
+// files writes sessions of n and 4n into a folder.
+func (h hostileShape) files(dir string, n int) (files [2]string) {
+	for k, size := range []int{n, 4 * n} {
+		in := filepath.Join(dir, fmt.Sprint(size)) // alone, since some commands look around
+		must.Do(os.MkdirAll(in, 0o755))
+		files[k] = filepath.Join(in, strings.ReplaceAll(h.name, " ", "-")+".jsonl")
+		must.Do(os.WriteFile(files[k], h.session(size), 0o644))
+	}
+	return files
 }
 
 const (
@@ -145,8 +160,8 @@ func (p *pile) claudeAnswer(content string) {
 	p.claude(fmt.Sprintf(`"type":"assistant","message":{"id":"m%d","role":"assistant","model":"claude-sonnet-4-5","content":[%s],"stop_reason":"end_turn","usage":{"input_tokens":9,"output_tokens":1}}`, p.entries, content))
 }
 
-// hostileShapes are the shapes.
-var hostileShapes = []hostileShape{
+// shapesOfContexts are shapes of what changes contexts, and of the messages in them.
+var shapesOfContexts = []hostileShape{
 	{"compactions", each(func(p *pile, _ int) {
 		p.entry("compaction", `"summary":"s","firstKeptEntryId":"00000001","tokensBefore":9`)
 	})},

@@ -120,12 +120,14 @@ func (h *Page) writePage(w io.Writer, shell *shell, page int, chunks [2]int, pag
 		if failed := h.Report.Wait(); err == nil {
 			err = failed
 		}
+		if err == nil {
+			err = h.Report.Finish()
+		}
 	}
 	if err != nil {
 		return err
 	}
 	if page == 0 {
-		h.Report.Finish()
 		h.entries = len(h.chunks)
 		h.chunks = append(h.chunks, h.Report.Rest(chunkSize)...)
 	}

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"fmt"
 	"strconv"
-	"unicode"
 	"unicode/utf8"
 
 	"ctxtool/internal/activity"
@@ -139,21 +138,11 @@ func (g *gist) replaced(name, patch jsonl.Value, n int) {
 
 // String returns the collected text, on one line.
 func (g *gist) String() string {
-	out := g.out[:0]
-	for rest := g.words; len(rest) > 0; {
-		r, n := utf8.DecodeRune(rest)
-		switch {
-		case ' ' < r && r < utf8.RuneSelf: // nearly all
-			out = append(out, byte(r))
-		case !unicode.IsSpace(r):
-			out = utf8.AppendRune(out, r)
-		case len(out) > 0 && out[len(out)-1] != ' ':
-			out = append(out, ' ')
-		}
-		rest = rest[n:]
+	g.out = g.out[:0]
+	for word := range bytes.FieldsSeq(g.words) {
+		g.out = append(append(g.out, word...), ' ')
 	}
-	g.out = out
-	return sessionfmt.Clean(string(bytes.TrimSuffix(out, []byte{' '})))
+	return sessionfmt.Clean(string(bytes.TrimSuffix(g.out, []byte{' '})))
 }
 
 func (g *gist) add(s string) {

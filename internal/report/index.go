@@ -28,7 +28,6 @@ type Index struct {
 	Edits  [][2]int32 `json:"edits,omitempty"`
 
 	times []int64
-	notes []note
 	keys  []uint64 // of calls; see models.CallKey
 	calls []call   // each once
 }
@@ -47,15 +46,12 @@ const (
 	computed // the cost is by the table
 )
 
-// A note is what an entry records about another one.
-type note struct{ target, text string }
-
 func (x *Index) start(s *sessionfmt.Session) {
 	n := s.Len()
 	x.Up, x.Kind, x.Time = make([]int32, n), make([]int32, n), make([]int64, n)
 	x.Has, x.Tokens = make([]int32, n), make([]int32, n)
 	x.Output, x.Cost, x.keys = make([]int64, n), make([]float64, n), make([]uint64, n)
-	x.times, x.notes = make([]int64, n), make([]note, n)
+	x.times = make([]int64, n)
 }
 
 // take records what a row contains. It may be called concurrently for different rows.
@@ -68,16 +64,13 @@ func (x *Index) take(s *sessionfmt.Session, i int, kind jsonl.Kind, f *facts) {
 	if x.keys != nil { // else the index is complete
 		x.keys[i] = f.key
 	}
-	if x.notes != nil && (f.target != "" || f.text != "") {
-		x.notes[i] = note{f.target, f.text}
-	}
 }
 
 // Finish completes the index, once all rows have been read.
-func (p *Report) Finish() {
-	x := &p.Index
-	if x.notes == nil {
-		return // already finished
+func (p *Report) Finish() error {
+	x, lines := &p.Index, p.s.NewReader()
+	if x.keys == nil {
+		return nil // already finished
 	}
 	var ids strings.Builder
 	var last int64
@@ -101,18 +94,24 @@ func (p *Report) Finish() {
 		if x.Has[i]&noTime == 0 {
 			x.Time[i], last = x.times[i]-last, x.times[i]
 		}
-		n := &x.notes[i]
-		switch p.s.Kind(i) {
-		case jsonl.Label:
-			if target := p.s.Find(n.target); target >= 0 {
-				x.Labels = append(x.Labels, [3]any{i, target, json.RawMessage(jsonl.AppendQuoted(nil, n.text))})
-			}
-		case jsonl.ContextEdit:
-			if target := p.s.Find(n.target); target >= 0 {
-				x.Edits = append(x.Edits, [2]int32{int32(i), int32(target)})
-			}
+		kind := p.s.Kind(i)
+		if kind != jsonl.Label && kind != jsonl.ContextEdit {
+			continue
+		}
+		line, err := lines.Line(i)
+		if err != nil {
+			return err
+		}
+		switch target := p.s.Find(line.Get("targetId").Text()); {
+		case target < 0:
+		case kind == jsonl.Label:
+			text := json.RawMessage(jsonl.AppendQuoted(nil, line.Get("label").Text()))
+			x.Labels = append(x.Labels, [3]any{i, target, text})
+		default:
+			x.Edits = append(x.Edits, [2]int32{int32(i), int32(target)})
 		}
 	}
-	x.IDs, x.notes, x.keys = ids.String(), nil, nil
+	x.IDs, x.keys = ids.String(), nil
 	p.Head.Over = p.Head.Window > 0 && int64(p.Head.Usage.Tokens) > p.Head.Window
+	return nil
 }

@@ -24,14 +24,13 @@ const longest = 8 << 20
 
 // facts are the columns of the index for an entry.
 type facts struct {
-	has          int
-	time         int64
-	target, text string
-	usage        value // of a call, nil for none
-	call         [len(callFields)]value
-	output       int     // tokens
-	cost         float64 // dollars, as recorded or by the table
-	key          uint64  // of the call, 0 for none; see models.CallKey
+	has    int
+	time   int64
+	usage  value // of a call, nil for none
+	call   [len(callFields)]value
+	output int     // tokens
+	cost   float64 // dollars, as recorded or by the table
+	key    uint64  // of the call, 0 for none; see models.CallKey
 }
 
 // callFields are what a call is known by, besides its usage: two fields of the entry, and fields of
@@ -84,8 +83,14 @@ func (w *rower) entry(dst []byte, kind jsonl.Kind, line value) []byte {
 				w.has, w.time = w.has&^noTime, ms
 			}
 			return dst
+		case "systemMessage": // the steps contain the resulting prompt
+			return append(dst, "true"...)
+		case "usage":
+			return w.paid(dst, v)
+		case "summary":
+			w.has |= hasText
 		}
-		return w.other(dst, kind, string(key), v)
+		return v.AppendShort(dst, longest)
 	})
 	if w.usage.IsObject() {
 		w.price()
@@ -129,23 +134,6 @@ func (w *rower) list(dst []byte, write func(dst []byte) []byte) []byte {
 		dst = write(dst)
 	}
 	return append(dst, ']')
-}
-
-// other appends a field other than a message or a patch, and records its facts.
-func (w *rower) other(dst []byte, kind jsonl.Kind, key string, v value) []byte {
-	switch {
-	case key == "targetId":
-		w.target = v.Text()
-	case key == "label" && kind == jsonl.Label:
-		w.text = v.Text()
-	case key == "systemMessage": // the steps contain the resulting prompt
-		return append(dst, "true"...)
-	case key == "usage":
-		return w.paid(dst, v)
-	case key == "summary":
-		w.has |= hasText
-	}
-	return v.AppendShort(dst, longest)
 }
 
 func (w *rower) message(dst []byte) []byte {

@@ -249,7 +249,9 @@ func (o *offerLook) read() {
 			o.declared(&now.State)
 			had = now.Text
 		}
-		o.answer(o.l.message(a.Record))
+		if o.requests++; len(o.at) > 0 {
+			o.answer(o.l.message(a.Record))
+		}
 	}
 	for i := range o.l.Report.Context.Offered {
 		o.l.Report.Context.Offered[i].settle(o.requests)
@@ -257,9 +259,8 @@ func (o *offerLook) read() {
 	o.l.Report.Context.orderOffers()
 }
 
-// answer counts the request that an answer is to, and what the answer uses.
+// answer counts what an answer uses of what is offered.
 func (o *offerLook) answer(m *jsonl.Message) {
-	o.requests++
 	all := o.l.Report.Context.Offered
 	for c := range activity.Calls(m) {
 		o.use("tool", c.Tool)

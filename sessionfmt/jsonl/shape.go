@@ -51,6 +51,13 @@ func shapeOf(t reflect.Type, at uintptr) (s shape) {
 // Read reads the next object. Any other value is skipped.
 func (s *Shape[T]) Read(c *Cursor, to *T) { s.of.read(c, unsafe.Pointer(to)) }
 
+// Member reads the value of a member of that name, which is next, if the struct has it.
+func (s *Shape[T]) Member(c *Cursor, name []byte, to *T) {
+	if m := s.of.find(name); m != nil {
+		m.read(c, unsafe.Pointer(to))
+	}
+}
+
 func (s *shape) read(c *Cursor, to unsafe.Pointer) {
 	for i, more := c.opens('{'); more; more = c.next(&i, '}') {
 		name, ok := c.name(i)

@@ -211,7 +211,7 @@ func (a *arranger) output(t dialect.Tree, l *dialect.Line) {
 	}
 	if l.Code == output {
 		a.outputs = append(a.outputs, entry)
-	} else if it := lineItem(t.Read(l.At)); jsonl.Value(it.get(returned).Text()).Get("metadata").IsObject() {
+	} else if it := lineItem(t.Read(l.At)); jsonl.Value(it.output.Value.Text()).Get("metadata").IsObject() {
 		a.patched = of[:1]
 	}
 }

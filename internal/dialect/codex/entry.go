@@ -1,6 +1,8 @@
 package codex
 
 import (
+	"sync"
+
 	"ctxtool/internal/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -24,39 +26,46 @@ func payloadOf(line jsonl.Value) jsonl.Value {
 // A maker makes an entry.
 type maker struct {
 	*dialect.Source
-	e *dialect.Entry
+	e     *dialect.Entry
+	line         // the first one
+	items []item // of an answer
 }
+
+var makers = sync.Pool{New: func() any { return new(maker) }}
 
 // makeEntry is [dialect.Dialect]'s Make.
 func makeEntry(s *dialect.Source) {
-	m, line := maker{s, s.Add()}, s.Lines[0]
-	m.e.Time = line.First("timestamp")
+	m := makers.Get().(*maker)
+	defer func() {
+		clear(m.items)
+		*m = maker{items: m.items[:0]}
+		makers.Put(m)
+	}()
+	m.Source, m.e = s, s.Add()
+	m.line.read(s.Lines[0])
+	m.e.Time = m.timestamp
 	switch s.Kind {
 	case jsonl.Header:
-		payload := payloadOf(line)
+		payload := payloadOf(s.Lines[0])
 		m.e.Set("cwd", payload.Get("cwd"))
 		m.e.Set("parentSession", payload.Get("forked_from_id"))
 	case jsonl.System:
 		msg := m.e.Message(jsonl.System)
 		msg.Body()
-		msg.Said(instructions(payloadOf(line)).Spelled())
+		msg.Said(instructions(payloadOf(s.Lines[0])).Spelled())
 	case jsonl.ModelChange:
 		m.e.Set("provider", openai)
-		m.e.Set("modelId", line.First("payload", "model"))
+		m.e.Set("modelId", m.payload.model)
 	case jsonl.UsageEntry:
 		m.e.SetText("kind", "compaction")
-		var used usageLines
-		for _, line := range s.Lines {
-			used.read(line)
-		}
-		m.usage(m.e.Set, &used, nil)
+		m.usage(m.e.Set, m.used(), nil)
 	case jsonl.Transform:
 		m.transform()
 	case jsonl.Unknown:
-		if typ := typeOfLine(line); typ.IsString() {
-			m.e.Type = typ
+		if m.typ.IsString() {
+			m.e.Type = m.typ
 		}
-		m.e.Set("payload", line.Get("payload"))
+		m.e.Set("payload", s.Lines[0].Get("payload"))
 	case jsonl.Assistant:
 		m.answer()
 	default:
@@ -68,13 +77,13 @@ var openai = jsonl.Value(`"openai"`)
 
 // message makes a prompt, a note, or what a call returned.
 func (m *maker) message() {
-	it, msg := lineItem(m.Lines[0]), m.e.Message(m.Kind)
+	it, msg := m.payload, m.e.Message(m.Kind)
 	switch m.Kind {
 	case jsonl.User:
 		msg.Body()
-		m.content(msg, it.at[content])
+		m.content(msg, it.content)
 	case jsonl.ToolResult:
-		msg.Set("toolCallId", it.get(callID))
+		msg.Set("toolCallId", it.callID)
 		if len(m.Lines) > 1 {
 			of := lineItem(m.Lines[1])
 			msg.Set("toolName", of.tool())
@@ -82,7 +91,7 @@ func (m *maker) message() {
 		}
 		m.result(msg, &it)
 	default:
-		msg.Set("customType", jsonl.FirstText(it.get(role), it.get(typ), jsonl.Value(`"agent_message"`)))
+		msg.Set("customType", jsonl.FirstText(it.role, it.typ, jsonl.Value(`"agent_message"`)))
 		msg.Body()
 		m.note(msg, &it)
 		msg.SetTruth("display", true)
@@ -92,10 +101,10 @@ func (m *maker) message() {
 
 // note adds what a note says: its content, else all of it.
 func (m *maker) note(msg *dialect.Message, it *item) {
-	switch said := it.at[content]; {
+	switch said := it.content; {
 	case said.IsArray(), said.IsString():
 		m.content(msg, said)
-	case it.get(encrypted).Exists():
+	case it.encrypted.Exists():
 		msg.Add(jsonl.Block{Raw: jsonl.Value(`{"type":"opaque"}`)})
 	default:
 		msg.Said(m.Quoted(string(it.raw)).Spelled())
@@ -135,7 +144,7 @@ func image(url jsonl.String) jsonl.Block {
 
 // result adds what a call returned.
 func (m *maker) result(msg *dialect.Message, it *item) {
-	out, failed := it.at[returned], false
+	out, failed := it.output, false
 	if out.IsObject() { // of the first months
 		failed = string(out.Get("success")) == "false"
 		if body := out.Get("content"); body.Exists() {
@@ -153,31 +162,23 @@ func (m *maker) result(msg *dialect.Message, it *item) {
 
 // answer makes an answer of the items of a response, its usage, and the model of its turn.
 func (m *maker) answer() {
-	var few [4]item
-	items := few[:0]
-	var used usageLines
-	for _, line := range m.Lines {
-		if !used.read(line) {
-			items = append(items, lineItem(line))
-		}
-	}
-	msg := m.e.Message(jsonl.Assistant)
-	m.blocks(msg, items)
+	used, msg := m.used(), m.e.Message(jsonl.Assistant)
+	m.blocks(msg, m.items)
 	msg.SetText("api", "openai-codex-responses")
-	m.usage(msg.Set, &used, items)
+	m.usage(msg.Set, used, m.items)
 	why := ""
 	if m.Unanswered {
 		why = "aborted"
 	}
 	msg.Stop(why)
-	m.end(msg, items)
+	m.end(msg, m.items)
 }
 
 // end ends a message that items make. By the id of the first one the same message is
 // known again after a compaction.
 func (m *maker) end(msg *dialect.Message, items []item) {
 	if len(items) > 0 {
-		msg.Set("id", items[0].get(id))
+		msg.Set("id", items[0].id)
 	}
 	if !m.Native {
 		return
@@ -198,22 +199,22 @@ func (m *maker) blocks(msg *dialect.Message, items []item) {
 	for k := range items {
 		it := &items[k]
 		switch {
-		case it.get(typ).Is("reasoning"):
+		case it.typ.Is("reasoning"):
 			n := len(msg.Blocks)
-			for _, list := range []jsonl.Value{it.get(summed), it.get(content)} {
+			for _, list := range []jsonl.Value{it.summary, it.content.Value} {
 				for s := range list.Elements {
 					if text := s.Get("text"); text.IsString() {
 						msg.Add(jsonl.Block{Kind: jsonl.ThinkingBlock, Text: text.Spelled()})
 					}
 				}
 			}
-			if len(msg.Blocks) == n && it.get(encrypted).IsString() {
+			if len(msg.Blocks) == n && it.encrypted.IsString() {
 				msg.Add(jsonl.Block{Raw: jsonl.Value(`{"type":"opaque","item":"reasoning"}`)})
 			}
 		case it.tool().Exists():
-			msg.Add(jsonl.Block{Kind: jsonl.CallBlock, ID: it.get(callID), Name: it.tool(), Args: m.arguments(it)})
-		case it.get(content).IsArray():
-			m.content(msg, it.at[content])
+			msg.Add(jsonl.Block{Kind: jsonl.CallBlock, ID: it.callID, Name: it.tool(), Args: m.arguments(it)})
+		case it.content.Value.IsArray():
+			m.content(msg, it.content)
 		default:
 			msg.Add(jsonl.Block{Raw: it.raw})
 		}
@@ -222,7 +223,7 @@ func (m *maker) blocks(msg *dialect.Message, items []item) {
 
 // arguments are those of a call, an object.
 func (m *maker) arguments(it *item) jsonl.Value {
-	for _, v := range []jsonl.Value{it.get(arguments), it.get(input), it.get(action)} {
+	for _, v := range []jsonl.Value{it.arguments, it.input, it.action} {
 		if v.IsObject() {
 			return v
 		}
@@ -239,38 +240,30 @@ func (m *maker) arguments(it *item) jsonl.Value {
 	return jsonl.Value("{}")
 }
 
-// usageLines are what lines of a turn say of model and usage.
-type usageLines struct{ model, usage, id, total jsonl.Value }
+// A used is what lines of a turn say of model and usage.
+type used struct{ model, usage, id, total jsonl.Value }
 
-// read reads a line that says so, and reports whether it is one.
-func (u *usageLines) read(line jsonl.Value) bool {
-	typ := typeOfLine(line)
-	if isItem(typ) {
-		return false
-	}
-	if typ.Is("turn_context") {
-		if model := line.First("payload", "model"); model.Exists() {
-			u.model = model
+// used reads the lines that say so, and takes all others as items of the answer.
+func (m *maker) used() (u used) {
+	for k, raw := range m.Lines {
+		if k > 0 {
+			m.line = line{}
+			m.line.read(raw)
 		}
-		return true
+		switch it := &m.payload; {
+		case isItem(m.typ):
+			m.items = append(m.items, *it)
+		case m.typ.Is("turn_context"):
+			if it.model.Exists() {
+				u.model = it.model
+			}
+		case it.info.raw.Exists(): // of a token_count
+			u.usage, u.total = it.info.last, it.info.total
+		case it.usage.Exists():
+			u.usage, u.id = it.usage, it.responseID
+		}
 	}
-	var f [3]jsonl.String
-	var c jsonl.Cursor
-	if c.Once(line).Enter("payload") {
-		c.Fields(f[:], "usage", "response_id", "info")
-	}
-	if f[0].Exists() {
-		u.usage = f[0].Value
-	}
-	if f[1].Exists() {
-		u.id = f[1].Value
-	}
-	if info := f[2]; info.Exists() { // of a token_count
-		var of [2]jsonl.Value
-		info.Fields(of[:], "last_token_usage", "total_token_usage")
-		u.usage, u.total = of[0], of[1]
-	}
-	return true
+	return u
 }
 
 // unknown is the model of an answer whose rollout names none.
@@ -278,7 +271,7 @@ var unknown = jsonl.Value(`"unknown"`)
 
 // usage sets model and usage of a response, in pi's terms: what was read from the cache is no part
 // of the input.
-func (m *maker) usage(set func(string, jsonl.Value), u *usageLines, items []item) {
+func (m *maker) usage(set func(string, jsonl.Value), u used, items []item) {
 	set("provider", openai)
 	if u.total.Exists() && !u.id.Exists() && len(items) > 0 {
 		u.id = dialect.ResponseID(items[0].raw, u.total) // forks copy both under new times

@@ -13,63 +13,68 @@ import (
 
 // An item is what a line holds: its payload, or in the first months the line itself.
 type item struct {
-	raw jsonl.Value
-	at  [len(itemNames)]jsonl.String
+	raw, role, id, name, summary, arguments, input, action jsonl.Value
+
+	typ       jsonl.Value `member:"type"`
+	callID    jsonl.Value `member:"call_id"`
+	content   jsonl.String
+	encrypted jsonl.Value `member:"encrypted_content"`
+	output    jsonl.String
+
+	// Of records of settings and usage.
+	model      jsonl.Value
+	usage      jsonl.Value
+	responseID jsonl.Value `member:"response_id"`
+	info       struct {
+		raw   jsonl.Value
+		last  jsonl.Value `member:"last_token_usage"`
+		total jsonl.Value `member:"total_token_usage"`
+	}
 }
 
-// The members of an item.
-const (
-	typ = iota
-	role
-	id
-	callID
-	name
-	content
-	summed
-	encrypted
-	arguments
-	input
-	action
-	returned
+// A line is one with its payload.
+type line struct {
+	timestamp jsonl.Value
+	typ       jsonl.Value `member:"type"`
+	payload   item
+}
+
+var (
+	itemShape = jsonl.ShapeOf[item]()
+	lineShape = jsonl.ShapeOf[line]()
 )
-
-var itemNames = [...]string{
-	"type", "role", "id", "call_id", "name", "content", "summary", "encrypted_content", "arguments", "input", "action",
-	"output",
-}
-
-// get is a member of an item.
-func (it *item) get(member int) jsonl.Value { return it.at[member].Value }
 
 // readItem reads an item.
 func readItem(v jsonl.Value) (it item) {
-	var c jsonl.Cursor
-	c.Reset(v).Fields(it.at[:], itemNames[:]...)
+	itemShape.Read(new(jsonl.Cursor).Reset(v), &it)
 	it.raw = v
 	return it
 }
 
-// lineItem is the item of a line.
-func lineItem(line jsonl.Value) (it item) {
-	var c jsonl.Cursor
-	if !c.Once(line).Enter("payload") || c.Peek() != '{' {
-		return readItem(line)
+// read reads a line into an empty one.
+func (l *line) read(v jsonl.Value) {
+	lineShape.Read(new(jsonl.Cursor).Reset(v), l)
+	if !l.payload.raw.IsObject() {
+		l.payload = readItem(v)
 	}
-	at := c.Offset()
-	c.Fields(it.at[:], itemNames[:]...)
-	it.raw = c.Since(at)
-	return it
+}
+
+// lineItem is the item of a line.
+func lineItem(v jsonl.Value) item {
+	var l line
+	l.read(v)
+	return l.payload
 }
 
 // isAnswer reports whether an item is a part of an answer.
 func (it *item) isAnswer() bool {
-	code := itemCode(it.get(typ), it.get(role), nil, nil)
+	code := itemCode(it.typ, it.role, nil, nil)
 	return code == answer || code == call
 }
 
 // isPrompt reports whether an item begins a turn.
 func (it *item) isPrompt() bool {
-	return it.get(typ).Is("message") && it.get(role).Is("user") && !written(it.get(content))
+	return it.typ.Is("message") && it.role.Is("user") && !written(it.content.Value)
 }
 
 // hasPrompt reports whether one of several items does.
@@ -84,9 +89,9 @@ func hasPrompt(items jsonl.Value) bool {
 
 // tool is the name of the tool that an item calls, absent where it calls none.
 func (it *item) tool() jsonl.Value {
-	switch t := it.get(typ); {
+	switch t := it.typ; {
 	case t.Is("function_call"), t.Is("custom_tool_call"):
-		return it.get(name)
+		return it.name
 	case t.Is("local_shell_call"):
 		return jsonl.Value(`"local_shell"`)
 	case t.Is("tool_search_call"):
@@ -98,7 +103,7 @@ func (it *item) tool() jsonl.Value {
 // text is that of a message.
 func (it *item) text() string {
 	var b strings.Builder
-	for block := range it.get(content).Elements {
+	for block := range it.content.Value.Elements {
 		b.WriteString(block.Get("text").Text())
 	}
 	return b.String()
@@ -117,8 +122,8 @@ func isItem(typ jsonl.Value) bool {
 // settings of its turn, and, where apply_patch takes a text, an object no longer. more are lines that
 // say so: the turn's, and a call of that tool.
 func asSent(it item, of *item, more []jsonl.Value) item {
-	text := it.get(returned)
-	sections := of.get(typ).Is("custom_tool_call") && of.get(name).Is("apply_patch")
+	text := it.output.Value
+	sections := of.typ.Is("custom_tool_call") && of.name.Is("apply_patch")
 	if !text.IsString() || len(more) == 0 && !sections {
 		return it
 	}
@@ -213,7 +218,7 @@ func (m *maker) transform() {
 			compaction = line.Get("payload")
 		} else if it := lineItem(line); isItem(typ) && len(notes) < m.Kept.Notes && !it.isPrompt() {
 			notes = append(notes, it)
-		} else if isItem(typ) && m.Kept.Short > 0 && it.get(role).Is("user") {
+		} else if isItem(typ) && m.Kept.Short > 0 && it.role.Is("user") {
 			items = append(items, shortened(&it, it.text(), m.Kept.Short, m.Kept.Notes > 0))
 		}
 	}
@@ -252,9 +257,9 @@ func (m *maker) messages(items []item) {
 			}
 			msg = m.e.Message(jsonl.Assistant)
 			m.blocks(msg, items[k:end])
-		case it.get(returned).Exists():
+		case it.output.Value.Exists():
 			msg = m.e.Message(jsonl.ToolResult)
-			msg.Set("toolCallId", it.get(callID))
+			msg.Set("toolCallId", it.callID)
 			m.result(msg, it)
 		default:
 			msg = m.e.Message(jsonl.User)
@@ -281,7 +286,7 @@ func dropTurns(items []item, n int, summary string) []item {
 	}
 	begins := slices.IndexFunc(items, turn)
 	for first > begins+1 && !turn(items[first-1]) && !items[first-1].isAnswer() &&
-		!items[first-1].get(returned).Exists() {
+		!items[first-1].output.Value.Exists() {
 		first--
 	}
 	return items[:first]
@@ -310,6 +315,6 @@ func shortened(it *item, text string, room int, whole bool) item {
 	for _, part := range said {
 		parts = append(parts, jsonl.Value(`{"type":"input_text"}`).With("text", jsonl.AppendQuoted(nil, part)))
 	}
-	return readItem(jsonl.Value(`{"type":"message"}`).With("id", it.get(id)).With("role",
+	return readItem(jsonl.Value(`{"type":"message"}`).With("id", it.id).With("role",
 		jsonl.Value(`"user"`)).With("content", dialect.List(parts...)))
 }

@@ -13,41 +13,38 @@ const chunkSize = 256
 // A pool holds the messages of all contexts of a walk, each once, by number. It only grows, so a
 // copy of it is a snapshot.
 type pool struct {
-	chunks []*[chunkSize]pooled
+	chunks []*pooled
 	n      int32
-	others []Piece         // all but unedited messages of entries
+	others []Piece         // all but unedited messages of message entries
 	made   map[Piece]int32 // numbers of messages that several lists can get separately
 }
 
-// A pooled is what tells the unedited message of an entry. Nearly all are such, so others are kept elsewhere: then
-// rec is an index.
+// A pooled is what tells the unedited messages of message entries. Nearly all are such, so others are kept elsewhere:
+// then rec is the complement of an index.
 type pooled struct {
-	rec, pos int32
-	kind     jsonl.Kind
-	form     form
-	flags    uint8
-	other    bool
+	rec, pos [chunkSize]int32
+	kind     [chunkSize]jsonl.Kind
 }
 
 func (p *pool) at(number int32) Piece {
-	o := &p.chunks[number/chunkSize][number%chunkSize]
-	if o.other {
-		return p.others[o.rec]
+	c, k := p.chunks[number/chunkSize], number%chunkSize
+	if c.rec[k] < 0 {
+		return p.others[^c.rec[k]]
 	}
-	return Piece{rec: o.rec, pos: o.pos, edit: -1, op: -1, form: o.form, kind: o.kind, flags: o.flags}
+	return Piece{rec: c.rec[k], pos: c.pos[k], edit: -1, op: -1, kind: c.kind[k]}
 }
 
 // add adds a message, and returns its number.
 func (p *pool) add(m Piece) int32 {
 	if p.n%chunkSize == 0 {
-		p.chunks = append(p.chunks, new([chunkSize]pooled))
+		p.chunks = append(p.chunks, new(pooled))
 	}
-	o := pooled{rec: m.rec, pos: m.pos, kind: m.kind, form: m.form, flags: m.flags}
-	if m.edit >= 0 || m.op >= 0 || m.size > 0 {
-		o = pooled{rec: int32(len(p.others)), other: true}
+	c, k := p.chunks[p.n/chunkSize], p.n%chunkSize
+	c.rec[k], c.pos[k], c.kind[k] = m.rec, m.pos, m.kind
+	if m != (Piece{rec: m.rec, pos: m.pos, edit: -1, op: -1, kind: m.kind}) {
+		c.rec[k] = ^int32(len(p.others))
 		p.others = append(p.others, m)
 	}
-	p.chunks[p.n/chunkSize][p.n%chunkSize] = o
 	p.n++
 	return p.n - 1
 }
@@ -112,10 +109,53 @@ type body struct {
 // aside is how many chunks of a body can be copied for each body that is made from it.
 const aside = 16
 
-// A chunk is a part of a body, with the number of its messages that a provider gets.
+// A chunk is a part of a body: n numbers from first on, or else the first n of a list.
 type chunk struct {
-	numbers []int32
-	shown   int
+	first, n int32
+	shown    int32   // messages that a provider gets
+	numbers  []int32 // nil while one follows the other
+}
+
+func (c *chunk) number(k int) int32 {
+	if c.numbers == nil {
+		return c.first + int32(k)
+	}
+	return c.numbers[k]
+}
+
+// own returns a chunk with the first n numbers of this one.
+func (c *chunk) own(n int) *chunk {
+	next := &chunk{first: c.first, n: min(c.n, int32(n)), shown: c.shown}
+	if c.numbers != nil {
+		next.numbers = slices.Clone(c.numbers[:next.n])
+	}
+	return next
+}
+
+// spell makes its numbers a list, any of which can be changed.
+func (c *chunk) spell() {
+	if c.numbers == nil {
+		c.numbers = make([]int32, c.n)
+		for k := range c.numbers {
+			c.numbers[k] = c.first + int32(k)
+		}
+	}
+}
+
+// push adds a number.
+func (c *chunk) push(number int32) {
+	if c.n == 0 {
+		c.first = number
+	} else if number != c.first+c.n {
+		c.spell()
+	}
+	if c.numbers != nil {
+		if n := len(c.numbers); n == cap(c.numbers) {
+			c.numbers = append(make([]int32, 0, min(chunkSize, max(8, 2*n))), c.numbers...)
+		}
+		c.numbers = append(c.numbers, number)
+	}
+	c.n++
 }
 
 func newList(p *pool) list {
@@ -164,7 +204,7 @@ func (b *body) chunk(k int) *chunk {
 	return b.chunks[k-len(b.under)]
 }
 
-func (b *body) number(k int) int32 { return b.chunk(k).numbers[k%chunkSize] }
+func (b *body) number(k int) int32 { return b.chunk(k).number(k % chunkSize) }
 
 // own returns a body with the first n messages of this one, to which messages can be added, and
 // whose message k can be changed.
@@ -175,12 +215,12 @@ func (b *body) own(p *pool, n, k int) *body {
 	for at := len(under) * chunkSize; at < n; at += chunkSize {
 		c := b.chunk(at)
 		if at/chunkSize == k/chunkSize || n-at < chunkSize {
-			c = &chunk{slices.Clone(c.numbers[:min(n-at, len(c.numbers))]), c.shown}
+			c = c.own(n - at)
 		}
 		next.chunks = append(next.chunks, c)
 	}
 	if at := n / chunkSize * chunkSize; at < n && n < b.n {
-		next.chunk(at).shown = next.sum(p, at, n)
+		next.chunk(at).shown = int32(next.sum(p, at, n))
 	}
 	return next
 }
@@ -200,11 +240,8 @@ func (b *body) push(p *pool, n int, number int32) *body {
 		b.chunks = append(b.chunks, new(chunk))
 	}
 	c := b.chunk(n)
-	if n := len(c.numbers); n == cap(c.numbers) {
-		c.numbers = append(make([]int32, 0, min(chunkSize, max(8, 2*n))), c.numbers...)
-	}
-	c.numbers = append(c.numbers, number)
-	c.shown += one(p.at(number))
+	c.push(number)
+	c.shown += int32(one(p.at(number)))
 	b.n++
 	return b
 }
@@ -257,16 +294,16 @@ func (l *list) set(i int, number int32) {
 	}
 	*at = (*at).own(l.pool, n, k)
 	c := (*at).chunk(k)
+	c.spell()
 	c.numbers[k%chunkSize] = number
-	c.shown -= one(was)
-	c.shown += one(is)
+	c.shown += int32(one(is) - one(was))
 }
 
 // sum counts the messages that a provider gets from one to before another.
 func (b *body) sum(p *pool, from, to int) (all int) {
 	for k := from; k < to; k++ {
 		if c := b.chunk(k); k%chunkSize == 0 && k+chunkSize <= to {
-			all += c.shown
+			all += int(c.shown)
 			k += chunkSize - 1
 		} else {
 			all += one(p.at(b.number(k)))

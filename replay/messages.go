@@ -294,13 +294,13 @@ func (b *body) compared(was *body, lo, hi, from, to int) (all []Stretch) {
 			if is == had {
 				at = k
 			} else {
-				is, had := is.numbers[k%chunkSize:], had.numbers[k%chunkSize:]
+				same := func(k int) bool { return is.number(k%chunkSize) == had.number(k%chunkSize) }
 				n := 1
-				for n < end-k && (is[n] == had[n]) == (is[0] == had[0]) {
+				for n < end-k && same(k+n) == same(k) {
 					n++
 				}
 				end = k + n
-				if is[0] == had[0] {
+				if same(k) {
 					at = k
 				}
 			}

@@ -30,12 +30,6 @@ type Report struct {
 	account *accountant
 }
 
-// A sentRequest is what the account adds to a request of the ledger.
-type sentRequest struct {
-	of     int32     // the request that a cache warming keeps, else its own index; -1 without one
-	prefix beginning // the whole request; noBeginning if unknown
-}
-
 // A lateSystem is the first new system message of a request: its place, and its entry.
 type lateSystem struct{ at, record int32 }
 
@@ -47,7 +41,8 @@ type accountant struct {
 	texts  *replay.Reader
 	err    error // the first of reading
 	trie   trie
-	sent   []sentRequest // by the index of the request
+	sent   []beginning     // the whole of each request, by index; noBeginning if unknown
+	warmed map[int32]int32 // the requests that cache warmings keep
 	late   map[int32]lateSystem
 	models []seenModel   // by the index of the model
 	fresh  *ledger.First // built on first use
@@ -187,12 +182,9 @@ func newAccountant(l *ledger.Ledger, opt Options) *accountant {
 	opt.Collapse = opt.Collapse || s.Dialect() != nil // only pi sends a system message in its place
 	c := &accountant{
 		l: l, opt: opt, lines: s.NewReader(), texts: l.Replay.NewReader(), trie: newTrie(l, !opt.Collapse),
-		sent: make([]sentRequest, len(l.Requests)), late: map[int32]lateSystem{},
-		onPath: make([]bool, s.Len()), last: -1, patch: -1,
+		sent: slices.Repeat([]beginning{noBeginning}, len(l.Requests)), late: map[int32]lateSystem{},
+		warmed: map[int32]int32{}, onPath: make([]bool, s.Len()), last: -1, patch: -1,
 		breaks: map[int]*Break{},
-	}
-	for k := range c.sent {
-		c.sent[k] = sentRequest{int32(k), noBeginning}
 	}
 	for i := range l.Models {
 		c.models = append(c.models, seenModel{Model: &l.Models[i]})
@@ -234,16 +226,15 @@ func (c *accountant) insertAll() {
 		for steps := 0; up >= 0 && c.l.Answered(up) < 0 && steps < s.Len(); steps++ {
 			up = s.Parent(up)
 		}
-		c.sent[k].of = -1
 		if of := c.l.Answered(up); of >= 0 && c.l.Requests[of].Model == q.Model {
-			c.sent[k] = c.sent[of]
+			c.sent[k], c.warmed[int32(k)] = c.sent[of], of
 		}
 	}
 }
 
 // insert adds a request to the trie.
 func (c *accountant) insert(k int32) {
-	s, q := &c.sent[k], &c.l.Requests[k]
+	q := &c.l.Requests[k]
 	p, size := c.promptOf(q), int(c.front(q))
 	// Before the messages: what the file does not record, the prompt, the thinking level.
 	model := ledger.Mix(uint64(q.Model), 0)
@@ -252,9 +243,9 @@ func (c *accountant) insert(k int32) {
 	front = c.trie.addFront(front, ledger.Mix(model, ledger.Mix(p.Text, c.thinking(q))), size)
 	last := int32(-1)
 	if q.Previous >= 0 {
-		last = c.sent[q.Previous].prefix.node
+		last = c.sent[q.Previous].node
 	}
-	s.prefix = beginning{front, c.trie.add(k, last)}
+	c.sent[k] = beginning{front, c.trie.add(k, last)}
 }
 
 // thinking returns a hash of a request's thinking level.
@@ -266,8 +257,8 @@ var seed = maphash.MakeSeed()
 // the same front, in the order of the replay.
 func (c *accountant) systems() {
 	for _, k := range c.l.Replayed {
-		s := &c.sent[k]
-		known := c.trie.insert(s.prefix) - piecesBefore
+		s := c.sent[k]
+		known := c.trie.insert(s) - piecesBefore
 		v := c.view(k)
 		if v.Systems() == 0 {
 			continue
@@ -283,12 +274,12 @@ func (c *accountant) systems() {
 // size of the first answered request, minus what is counted of it.
 func (c *accountant) estimateHidden(reported func(rec int32) bool) {
 	for k := range c.sent {
-		s, q := &c.sent[k], &c.l.Requests[k]
-		if q.Warms || s.prefix == noBeginning || q.Size() == 0 || !reported(q.Record) {
+		s, q := c.sent[k], &c.l.Requests[k]
+		if q.Warms || s == noBeginning || q.Size() == 0 || !reported(q.Record) {
 			continue
 		}
 		if !c.promptOf(q).Known {
-			c.hidden = max(0, q.Size()-c.trie.tokensOf(s.prefix))
+			c.hidden = max(0, q.Size()-c.trie.tokensOf(s))
 		}
 		return
 	}
@@ -296,8 +287,8 @@ func (c *accountant) estimateHidden(reported func(rec int32) bool) {
 
 // use records that the provider has seen a request.
 func (c *accountant) use(k int) {
-	s, q := &c.sent[k], &c.l.Requests[k]
-	if s.prefix == noBeginning || q.Free() {
+	s, q := c.sent[k], &c.l.Requests[k]
+	if s == noBeginning || q.Free() {
 		return
 	}
 	m := &c.models[q.Model]
@@ -308,7 +299,7 @@ func (c *accountant) use(k int) {
 	if life := m.lifetime(); life > 0 {
 		until = q.At + life
 	}
-	c.trie.use(s.prefix, use{request: int32(k), until: until})
+	c.trie.use(s, use{request: int32(k), until: until})
 	if q.Size() > 0 {
 		c.record(int32(k))
 	}
@@ -316,9 +307,9 @@ func (c *accountant) use(k int) {
 
 // record makes the recorded size of a request that of its prefix.
 func (c *accountant) record(k int32) {
-	at := c.sent[k].prefix
+	at := c.sent[k]
 	if at.node >= 0 {
-		if n := &c.trie.nodes[at.node]; n.last < 0 || c.sent[n.last].prefix == at {
+		if n := &c.trie.nodes[at.node]; n.last < 0 || c.sent[n.last] == at {
 			n.last = k
 			return
 		}
@@ -329,7 +320,7 @@ func (c *accountant) record(k int32) {
 // recorded returns the last recorded size of a request that was exactly a prefix, 0 for none.
 func (c *accountant) recorded(at beginning) int64 {
 	if at.node >= 0 {
-		if last := c.trie.nodes[at.node].last; last >= 0 && c.sent[last].prefix == at {
+		if last := c.trie.nodes[at.node].last; last >= 0 && c.sent[last] == at {
 			return c.l.Requests[last].Size()
 		}
 	}

@@ -67,14 +67,17 @@ func (b *Break) Section() string {
 // prefix still in the cache, known the longest that was ever in it, sent by the request
 // compared. The cost is not computed yet.
 func (c *accountant) broken(k int, kept, known beginning, compared use) *Break {
-	s, q, t := &c.sent[k], &c.l.Requests[k], &c.trie
+	s, q, t := c.sent[k], &c.l.Requests[k], &c.trie
 	switch {
 	case known == noBeginning && c.last < 0:
 		return nil
 	case known == noBeginning:
 		compared.request = int32(c.last)
 	}
-	e := &c.sent[compared.request]
+	of, warm := c.warmed[compared.request]
+	if !warm {
+		of = compared.request
+	}
 	b := &Break{Record: -1, Op: -1}
 	var lost int64 // counted
 	switch {
@@ -83,7 +86,7 @@ func (c *accountant) broken(k int, kept, known beginning, compared use) *Break {
 		last := c.l.Requests[compared.request].At
 		b.Pause, b.Lifetime = (q.At-last)/1000, (compared.until-last)/1000
 		lost = t.tokensOf(known) + c.hiddenOf(known) - t.tokensOf(kept) - c.hiddenOf(kept)
-	case known != noBeginning && known == e.prefix:
+	case known != noBeginning && known == c.sent[of]:
 		late, ok := c.late[int32(k)]
 		if !ok {
 			return nil
@@ -92,14 +95,14 @@ func (c *accountant) broken(k int, kept, known beginning, compared use) *Break {
 			Sections: c.sectionsSet(late.record)}
 	default:
 		b.At = c.messagesOf(known)
-		c.why(b, e.of, int32(k), known)
-		lost = c.lost(int32(k), &c.l.Requests[e.of], known)
+		c.why(b, of, int32(k), known)
+		lost = c.lost(int32(k), &c.l.Requests[of], known)
 	}
-	if rec := c.idle(e.of, int32(k)); rec >= 0 {
+	if rec := c.idle(of, int32(k)); rec >= 0 {
 		b.Cause, b.Record, b.Op, b.Sections, b.Pause, b.Lifetime = CauseIdle, rec, -1, nil, 0, 0
 	}
 	if !q.Free() { // else nothing was billed
-		b.Rebilled.Tokens = scaled(lost, t.tokensOf(s.prefix)+c.hidden, q.Size())
+		b.Rebilled.Tokens = scaled(lost, t.tokensOf(s)+c.hidden, q.Size())
 	}
 	return b
 }
@@ -152,7 +155,7 @@ func (c *accountant) lost(k int32, e *ledger.Request, known beginning) (lost int
 		c.fresh = c.l.First()
 	}
 	v, q := c.view(k), &c.l.Requests[k]
-	from := c.trie.index(known.node, c.sent[k].prefix.node, k)
+	from := c.trie.index(known.node, c.sent[k].node, k)
 	_, lost = v.Total()
 	if known.node >= 0 {
 		lost -= int64(c.trie.nodes[known.node].tokens)
@@ -213,7 +216,7 @@ func (c *accountant) whyMessage(b *Break, of, k, known int32, changes iter.Seq[*
 // originAfter returns the origin of a request's message after a prefix; its Record is -1 if there
 // is none.
 func (c *accountant) originAfter(known, k int32) origin.Origin {
-	v, i := c.view(k), c.trie.index(known, c.sent[k].prefix.node, k)
+	v, i := c.view(k), c.trie.index(known, c.sent[k].node, k)
 	if i >= v.End() {
 		return origin.Baseline
 	}

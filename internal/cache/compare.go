@@ -69,13 +69,13 @@ func Compare(was, is *ledger.Ledger) (all []Comparison, err error) {
 func (c *accountant) servedAll() map[int32]Served {
 	all := map[int32]Served{}
 	for k := range c.sent {
-		s, q := &c.sent[k], &c.l.Requests[k]
-		if s.prefix == noBeginning || q.Free() {
+		s, q := c.sent[k], &c.l.Requests[k]
+		if s == noBeginning || q.Free() {
 			continue
 		}
 		if !q.Warms {
-			kept, _ := c.trie.kept(s.prefix, q.At)
-			prompt := c.trie.tokensOf(s.prefix) + c.hidden
+			kept, _ := c.trie.kept(s, q.At)
+			prompt := c.trie.tokensOf(s) + c.hidden
 			read := min(c.trie.tokensOf(kept)+c.hiddenOf(kept), prompt)
 			all[int32(k)] = Served{Prompt: prompt, Read: read, Write: prompt - read}
 		}

@@ -91,8 +91,8 @@ const noise = 1024
 
 // row returns the row of a request, and adds the request to the cache for later ones.
 func (c *accountant) row(k int) Row {
-	s, q := &c.sent[k], &c.l.Requests[k]
-	u, counted := q.Usage(), c.trie.tokensOf(s.prefix)+c.hidden
+	s, q := c.sent[k], &c.l.Requests[k]
+	u, counted := q.Usage(), c.trie.tokensOf(s)+c.hidden
 	m, session := &c.models[q.Model], c.l.Replay.Session
 	row := Row{
 		Schema: "ctxtool/cache/2", Record: int(q.Record), Request: origin.Index(q.Number),
@@ -104,15 +104,15 @@ func (c *accountant) row(k int) Row {
 	row.Recorded = c.usageOf(q)
 	seen := c.active || u.CacheRead+u.CacheWrite > 0
 	defer func() { c.active = seen }()
-	if s.prefix == noBeginning {
+	if s == noBeginning {
 		return row
 	}
 	row.Endless, row.Shared = m.lifetime() == 0, &shared{}
 	if row.Estimated = row.Prompt == 0; row.Estimated {
 		row.Prompt = counted
 	}
-	kept, by := c.trie.kept(s.prefix, q.At)
-	known, compared := c.trie.kept(s.prefix, math.MinInt64)
+	kept, by := c.trie.kept(s, q.At)
+	known, compared := c.trie.kept(s, math.MinInt64)
 	had, read := min(c.served(known, compared.request, k), row.Prompt), min(u.CacheRead, row.Prompt)
 	row.Shared.Tokens = min(c.served(kept, by.request, k), row.Prompt)
 	if kept != known && read > row.Shared.Tokens && read+noise >= had {
@@ -179,7 +179,7 @@ func (c *accountant) served(n beginning, by int32, k int) int64 {
 	if c.l.Requests[by].Size() == 0 {
 		by = int32(k)
 	}
-	return scaled(c.trie.tokensOf(n)+c.hidden, c.trie.tokensOf(c.sent[by].prefix)+c.hidden, c.l.Requests[by].Size())
+	return scaled(c.trie.tokensOf(n)+c.hidden, c.trie.tokensOf(c.sent[by])+c.hidden, c.l.Requests[by].Size())
 }
 
 // scaled converts counted tokens to those of a provider, who recorded a size for a request that

@@ -26,8 +26,6 @@ type trie struct {
 
 	// The messages are divided into chains. Each chain continues with the child that has the
 	// most nodes below it, so every node is only a few chains away from the root.
-	head   []int32             // by node, the first node of its chain
-	place  []int32             // by node, its index in order
 	order  []int32             // nodes, chain by chain
 	uses   map[beginning][]use // by front and head
 	depths map[beginning]int32 // by front and head, the depth of the deepest request
@@ -48,9 +46,10 @@ type node struct {
 	// Of messages, a request that begins with it, and the index in the request's list of the first
 	// message that the parent does not have.
 	request, from int32
-	child         int32 // the first one, -1 for none
-	end           int32 // of messages, the whole of the last request that was found to begin with it
-	last          int32 // of messages, the last request of recorded size that was exactly it, of one front; -1 for none
+	// Of messages, the first child, -1 for none, and the whole of the last request that was found to begin with it;
+	// once all are laid out, the first node of its chain, and its own index in order.
+	child, end int32
+	last       int32 // of messages, the last request of recorded size that was exactly it, of one front; -1 for none
 }
 
 // An edge leads from a node to the one that continues with a message of that content.
@@ -219,7 +218,8 @@ func (t *trie) layOut() {
 		down[i] = int32(i)
 	}
 	slices.SortStableFunc(down, func(a, b int32) int { return cmp.Compare(t.nodes[a].depth, t.nodes[b].depth) })
-	below, on := make([]int32, n), slices.Repeat([]int32{-1}, n)
+	t.byEdge, t.order = nil, make([]int32, n)
+	below, on := t.order, slices.Repeat([]int32{-1}, n) // the order takes the place of numbers of nodes below
 	for _, i := range slices.Backward(down) {
 		below[i]++
 		if up := t.nodes[i].parent; up >= 0 {
@@ -231,13 +231,13 @@ func (t *trie) layOut() {
 			on[up] = i
 		}
 	}
-	t.head, t.place, t.order = make([]int32, n), below, make([]int32, 0, n) // values of below are no longer needed
+	t.order = t.order[:0]
 	for _, i := range down {
 		if up := t.nodes[i].parent; up >= 0 && on[up] == i {
 			continue
 		}
 		for k := i; k >= 0; k = on[k] {
-			t.head[k], t.place[k] = i, int32(len(t.order))
+			t.nodes[k].child, t.nodes[k].end = i, int32(len(t.order))
 			t.order = append(t.order, k)
 		}
 	}
@@ -248,7 +248,7 @@ func (t *trie) layOut() {
 func (t *trie) chains(at beginning) iter.Seq2[beginning, beginning] {
 	return func(yield func(of, chain beginning) bool) {
 		for at.node >= 0 {
-			head := t.head[at.node]
+			head := t.nodes[at.node].child
 			if !yield(at, beginning{at.front, head}) {
 				return
 			}
@@ -332,10 +332,11 @@ func (t *trie) kept(at beginning, time int64) (kept beginning, by use) {
 
 // above returns the first node on the way to another one that has at least that depth.
 func (t *trie) above(n, depth int32) int32 {
-	for up := t.nodes[t.head[n]].parent; t.size(up) > int(depth); up = t.nodes[t.head[n]].parent {
-		n = up
+	head := &t.nodes[t.nodes[n].child]
+	for ; t.size(head.parent) > int(depth); head = &t.nodes[t.nodes[n].child] {
+		n = head.parent
 	}
-	chain := t.order[t.place[t.head[n]] : t.place[n]+1]
+	chain := t.order[head.end : t.nodes[n].end+1]
 	return chain[sort.Search(len(chain)-1, func(i int) bool { return t.nodes[chain[i]].depth >= depth })]
 }
 

@@ -96,15 +96,17 @@ func (l *Ledger) Paid(q *Request) (dollars float64, recorded, ok bool) {
 // entry as it stands, and why the provider's cache did not serve the request, an object.
 func (l *Ledger) Recorded(q *Request) (cost jsonl.Cost, stamp, missed jsonl.Value, err error) {
 	line, err := l.load.Line(int(q.Record))
+	f := line.All("timestamp", "message")
 	if err != nil || l.opt.Model != (models.Ref{}) {
-		return cost, line.Get("timestamp"), nil, err
+		return cost, f[0], nil, err
 	}
 	v := line
 	if !q.Warms {
-		v = line.Get("message")
+		v = f[1]
 	}
-	u := v.Get("usage").Usage()
-	return u.Cost, line.Get("timestamp"), v.Get("diagnostics").Get("cache_miss_reason"), nil
+	said := v.All("usage", "diagnostics")
+	u := said[0].Usage()
+	return u.Cost, f[0], said[1].Get("cache_miss_reason"), nil
 }
 
 // unnamed makes the answer one of another model: it has the recorded size, and nothing that

@@ -174,7 +174,7 @@ func (e *env) frugal(name string) {
 	switch {
 	case err != nil:
 	case info.Size() > 16*largeSession:
-		e.collect(15)
+		e.collect(10)
 	case info.Size() > largeSession:
 		e.collect(25)
 	}

@@ -115,14 +115,16 @@ func (r *Report) Rows(yield func(*Row) bool) {
 		if r.account.opt.Broken && row.Rebilled.Tokens == 0 {
 			continue
 		}
-		r.account.complete(row)
-		if !yield(row) {
+		one := *row
+		r.account.complete(&one)
+		if !yield(&one) {
 			return
 		}
 	}
 }
 
-// Bare yields the rows without what only their entries say: times, and reasons of providers.
+// Bare yields the rows without what only their entries say: times, and reasons of providers. Each is valid until the
+// next one.
 func (r *Report) Bare(yield func(*Row) bool) { r.account.rows(yield) }
 
 // Endless returns the models of reported requests whose caches have no known lifetime.
@@ -152,13 +154,14 @@ func (c *accountant) complete(row *Row) {
 	}
 }
 
-// rows yields the requests in the order of the file, without the times of their entries.
+// rows yields the requests in the order of the file, without the times of their entries, in the same memory.
 func (c *accountant) rows(yield func(*Row) bool) {
 	c.reset()
+	var row Row
 	for k := range c.sent {
 		if c.l.Requests[k].Warms {
 			c.use(k)
-		} else if row := c.row(k); c.reported(int32(row.Record)) && !yield(&row) {
+		} else if row = c.row(k); c.reported(int32(row.Record)) && !yield(&row) {
 			return
 		}
 	}

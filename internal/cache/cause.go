@@ -78,19 +78,21 @@ func (c *accountant) broken(k int, kept, known beginning, compared use) *Break {
 	if !warm {
 		of = compared.request
 	}
+	paused := t.tokensOf(kept)+c.hiddenOf(kept) < t.tokensOf(known)+c.hiddenOf(known)
+	late, ok := c.late[int32(k)]
+	adds := !paused && known != noBeginning && known == c.sent[of]
+	if adds && !ok {
+		return nil
+	}
 	b := &Break{Record: -1, Op: -1}
 	var lost int64 // counted
 	switch {
-	case t.tokensOf(kept)+c.hiddenOf(kept) < t.tokensOf(known)+c.hiddenOf(known):
+	case paused:
 		b.At, b.Cause = c.messagesOf(kept), CausePause
 		last := c.l.Requests[compared.request].At
 		b.Pause, b.Lifetime = (q.At-last)/1000, (compared.until-last)/1000
 		lost = t.tokensOf(known) + c.hiddenOf(known) - t.tokensOf(kept) - c.hiddenOf(kept)
-	case known != noBeginning && known == c.sent[of]:
-		late, ok := c.late[int32(k)]
-		if !ok {
-			return nil
-		}
+	case adds:
 		return &Break{At: int(late.at), Cause: CauseSystem, Record: int(late.record), Op: -1,
 			Sections: c.sectionsSet(late.record)}
 	default:

@@ -443,7 +443,8 @@ func (p *Report) account(report *cache.Report) {
 			c.Answered[at], c.Input[at], c.Read[at], c.Write[at] = 1, u.Input, u.CacheRead, u.CacheWrite
 		}
 		if r.Unserved.Tokens > 0 {
-			c.Unserved[at] = &r.Unserved
+			short := r.Unserved
+			c.Unserved[at] = &short
 		}
 		if b := r.Break; b != nil {
 			c.Breaks[at] = &Break{b.At, b.Cause, b.Record, int(b.Op), b.Sections, b.Reason, b.Transformer, nil}

@@ -166,8 +166,15 @@ func Read(r *replay.Replay, opt Options) (*Ledger, error) {
 	}
 	_, found := r.Session.Path(opt.Leaf)
 	r.Findings = append(r.Findings, found...)
-	return l, l.Follow(Tree(opt.Leaf))
+	err = l.Follow(Tree(opt.Leaf))
+	if len(l.own) >= manyRecords {
+		runtime.GC() // what the walk needed makes room for what lenses need
+	}
+	return l, err
 }
+
+// manyRecords is how many records a session has whose walk needs more memory than a collection of garbage time.
+const manyRecords = 1 << 18
 
 // Tree returns the course through all branches, or if the parents of a leaf form a cycle, along
 // its path.

@@ -160,7 +160,8 @@ func (b *Meter) Request(step replay.Step) (err error) {
 	q.listed, q.sent, q.tokens = int32(is.Listed()), sum.Sent, uint32(sum.Tokens)
 	now.lead, now.systems, now.systemTokens, now.loose = b.at.lead, sum.Systems, sum.SystemTokens, b.at.loose
 	if b.setting == nil || *b.setting != now {
-		b.setting = &now
+		shared := now // on the heap only if it is another one
+		b.setting = &shared
 	}
 	q.Setting = b.setting
 	if b.l.opt.Counter == &tokens.Pi {

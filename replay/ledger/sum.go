@@ -308,7 +308,7 @@ type First struct {
 
 // First returns the first requests of all messages.
 func (l *Ledger) First() *First {
-	f := &First{made: map[uint64]int32{}}
+	f := &First{make([]int32, 0, len(l.own)), map[uint64]int32{}}
 	for _, k := range l.Replayed {
 		for _, m := range l.Added(k) {
 			if !m.Own() {

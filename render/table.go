@@ -161,12 +161,13 @@ type layout struct {
 	between []string
 }
 
-// layouts are the layouts so far, by the names, sides and widths of columns: the tables of a report may be many, and alike.
+// layouts are the layouts so far, by the names, sides and widths of columns: the tables of a report may be many, and
+// alike.
 var layouts sync.Map
 
-// layOut returns the layout of columns, as the table library lays out a row of cells that have the columns' widths. Every row is that row with its
-// cells in place: the library would measure some wrong, such as emoji of several code points, or
-// text in colour.
+// layOut returns the layout of columns, as the table library lays out a row of cells that have the columns' widths.
+// Every row is that row with its cells in place: the library would measure some wrong, such as emoji of several code
+// points, or text in colour.
 func layOut(columns []column, widths []int) layout {
 	twwidth.SetEastAsian(false) // whatever the machine's language
 	var aligns []tw.Align

@@ -18,12 +18,9 @@ var calibrationLens = Lens{
 	About: "how the counter's tokens compare with those that each model's provider recorded",
 	read:  readCalibration,
 	add: func(sum, one *Report) {
-		fresh := &CalibrationPart{Counter: one.Calibration.Counter, Least: leastRequests, Models: []Calibration{}}
-		p := partOf(&sum.Calibration, fresh)
+		p := partOf(&sum.Calibration, newCalibrationPart(one.Calibration.Counter))
 		for _, m := range one.Calibration.Models {
-			if p.of(m.key()) == nil {
-				p.Models = append(p.Models, m)
-			}
+			rowOf(&p.Models, p.known, m.key(), m)
 		}
 		p.sort()
 	},
@@ -39,6 +36,11 @@ type CalibrationPart struct {
 
 	groups []*calibrationGroup // of one session
 	path   models.Ref          // its model at the point
+	known  map[models.Ref]int  // places of groups, or of models before they are sorted
+}
+
+func newCalibrationPart(counter string) *CalibrationPart {
+	return &CalibrationPart{Counter: counter, Least: leastRequests, Models: []Calibration{}, known: map[models.Ref]int{}}
 }
 
 // A Calibration is the factor of a model: how many of its tokens one of the counter's is.
@@ -71,7 +73,7 @@ type Calibrated struct {
 }
 
 func readCalibration(l *lensRun) {
-	p := &CalibrationPart{Counter: l.Counter.Name, Least: leastRequests, Models: []Calibration{}}
+	p := newCalibrationPart(l.Counter.Name)
 	l.Report.Calibration = p
 	l.Requests, l.Sizes = true, true
 	l.Ends = append(l.Ends, func(e *replay.Envelope) {
@@ -91,12 +93,7 @@ func (p *CalibrationPart) take(model models.Ref, counted int, recorded int64) {
 	if recorded <= 0 || counted <= 0 {
 		return
 	}
-	i := slices.IndexFunc(p.groups, func(g *calibrationGroup) bool { return g.model == model })
-	if i < 0 {
-		i = len(p.groups)
-		p.groups = append(p.groups, &calibrationGroup{model: model})
-	}
-	g := p.groups[i]
+	g := *rowOf(&p.groups, p.known, model, &calibrationGroup{model: model})
 	g.requests = append(g.requests, fitRequest{float64(counted), float64(recorded)})
 }
 

@@ -54,6 +54,7 @@ type CostPart struct {
 	calls   []call               // of one session, for the sum
 	once    onceOnly             // calls that were counted
 	table   map[CostKeys]int     // of the rows
+	unknown map[models.Ref]int   // places of these models
 	session string               // the id of that one session
 	counted map[string]*counting // by the id of a session, which its sub-agents share
 }
@@ -154,7 +155,7 @@ func (s *CostSum) add(c *call) {
 // newCostPart returns an empty part.
 func newCostPart(by []string) *CostPart {
 	return &CostPart{Prices: models.Date, By: append([]string{}, by...), Rows: []CostRow{}, once: onceOnly{},
-		counted: map[string]*counting{}}
+		counted: map[string]*counting{}, unknown: map[models.Ref]int{}}
 }
 
 // count adds calls of a session that were not counted yet, given the indexes of their rows.
@@ -193,18 +194,14 @@ func (r *Report) addCost(one *CostPart) {
 		p.of(id).count(counting{own: c.own, counted: c.counted})
 	}
 	one.calls, one.once, one.counted = nil, nil, nil // no longer needed
-	p.Unknown = addNew(p.Unknown, one.Unknown...)
-	p.Unrecorded = addNew(p.Unrecorded, one.Unrecorded...)
-}
-
-// addNew adds values that are not there yet.
-func addNew[T comparable](all []T, more ...T) []T {
-	for _, m := range more {
-		if !slices.Contains(all, m) {
-			all = append(all, m)
+	for _, m := range one.Unknown {
+		rowOf(&p.Unknown, p.unknown, m, m)
+	}
+	for _, calls := range one.Unrecorded {
+		if !slices.Contains(p.Unrecorded, calls) {
+			p.Unrecorded = append(p.Unrecorded, calls)
 		}
 	}
-	return all
 }
 
 // A call is what a model used and cost, as recorded.

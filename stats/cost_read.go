@@ -138,7 +138,7 @@ func (c *costReader) prices(m int) models.Model {
 		table := cmp.Or(c.Options.Replay.Models, models.Builtin())
 		p.prices, p.known = table.Priced(p.provider.Text(), p.model.Text(), p.response.Text())
 		if ref := (models.Ref{Provider: p.provider.Text(), ID: p.model.Text()}); !p.known && ref.ID != "" {
-			c.part.Unknown = addNew(c.part.Unknown, ref)
+			rowOf(&c.part.Unknown, c.part.unknown, ref, ref)
 		}
 	}
 	return p.prices

@@ -27,7 +27,7 @@ type walk struct {
 	keeper    *compact.Keeper
 	system    int                                // tokens of system messages after the first message
 	kept      map[models.Ref]map[uint64]lastSent // by thinking level: only such requests share a cache
-	cuts      []sharedCut                        // those that keep less than all after them, so each keeps more than the one before
+	cuts      []sharedCut                        // that keep no more than any after them
 	compacted int                                // the last request before which the policy compacted
 
 	used      int64 // tokens of the context as the provider would have counted the last request with its answer

@@ -182,6 +182,12 @@ var shapesOfContexts = []hostileShape{
 		p.patch(members(n, `{"op":"compaction_apply",`+op+`,"summary":"s%d","firstKeptMessageIndex":0,"tokensBefore":9,"timestamp":1}`))
 		p.say("last")
 	}},
+	{"options of a patch", func(p *pile, n int) {
+		p.say("first")
+		p.entry("thinking_level_change", `"thinkingLevel":"high"`)
+		p.patch(members(n, `{"op":"options_set",`+op+`,"temperature":0.%d}`))
+		p.say("last")
+	}},
 	{"parts", each(func(p *pile, i int) {
 		p.patch(fmt.Sprintf(`{"op":"system_part_set",%s,"partName":"p%d","text":"x"}`, op, i))
 	})},

@@ -72,10 +72,8 @@ func TestRequests(t *testing.T) {
 			is := texts(t, e)
 			v := l.View(k, false)
 			at := 0
-			for i, m := range v.From(0) {
-				if i >= q.Messages().Len() {
-					break
-				}
+			for i := v.Next(0); i < q.Messages().Len(); i = v.Next(i + 1) {
+				m := v.Message(i)
 				if h, ok := content[is[at]]; ok && h != m.Content {
 					t.Errorf("%s: request %d: message %d is another one", c.Name, q.Number, at)
 				}

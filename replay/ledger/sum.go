@@ -262,17 +262,6 @@ func (v *View) uncached(o *View, i, j int) int {
 	return v.q.Messages().SameUncached(o.q.Messages())
 }
 
-// From yields the messages from an index of the list on, with their indexes.
-func (v *View) From(i int) func(yield func(i int, m Message) bool) {
-	return func(yield func(int, Message) bool) {
-		for i = v.Next(i); i < v.End(); i = v.Next(i + 1) {
-			if !yield(i, v.Message(i)) {
-				return
-			}
-		}
-	}
-}
-
 // Added yields the messages of a request that the one before it did not have, with their indexes.
 func (l *Ledger) Added(k int32) iter.Seq2[int, Message] {
 	return func(yield func(int, Message) bool) {

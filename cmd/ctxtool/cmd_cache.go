@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -107,10 +108,8 @@ func (o *cacheOptions) accounts(e *env, files []listedFile) error {
 	if o.broken {
 		all = slices.DeleteFunc(all, func(t cache.Total) bool { return t.Error == "" && t.Rebilled.Tokens == 0 })
 	}
-	if err := e.print(&o.answer, paths(files), render.Caches{All: all, Sum: sum}); err != nil {
-		return err
-	}
-	if err := noneRead(broken, len(files)); err != nil {
+	err := e.print(&o.answer, paths(files), render.Caches{All: all, Sum: sum})
+	if err = cmp.Or(err, noneRead(broken, len(files))); err != nil {
 		return err
 	}
 	over := false
@@ -185,8 +184,5 @@ func runForgot(e *env, o *forgotOptions, args []string) error {
 		return err
 	}
 	shown := render.Compactions{All: all, Limit: o.limit, Folder: about.CWD}
-	if err := o.reply(e, r, shown); err != nil {
-		return err
-	}
-	return found(len(all) == 0)
+	return cmp.Or(o.reply(e, r, shown), found(len(all) == 0))
 }

@@ -175,10 +175,8 @@ func (x *comparison) print(v any, equal bool) error {
 	if err != nil {
 		return err
 	}
-	if err := x.e.print(&x.o.answer, []string{x.a.Session.Name, x.b.Session.Name}, v); err != nil {
-		return err
-	}
-	return found(!equal)
+	err = x.e.print(&x.o.answer, []string{x.a.Session.Name, x.b.Session.Name}, v)
+	return cmp.Or(err, found(!equal))
 }
 
 // listEntries lists the entries that only one of the two paths has. Entries of two sessions

@@ -144,10 +144,7 @@ func (e *env) trace(r *replay.Replay, o *traceOptions, leaf int) error {
 		traced.Lives = traced.Lives[earlier:]
 		e.note("%s: %d earlier results are not shown (--limit %d)", r.Session.Name, earlier, o.limit)
 	}
-	if err := o.reply(e, r, traced); err != nil {
-		return err
-	}
-	return found(len(traced.Lives) == 0)
+	return cmp.Or(o.reply(e, r, traced), found(len(traced.Lives) == 0))
 }
 
 func (e *env) blame(r *replay.Replay, o *traceOptions, leaf int, point string) error {

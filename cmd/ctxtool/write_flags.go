@@ -203,11 +203,8 @@ func (o *writeFlags) carryOut(e *env, files []listedFile) error {
 		if f := files[0]; p.Next == "" {
 			p.Next = o.next(e.typed(f.given, e.ref(f.path)), p.Changes())
 		}
-		if err := e.report(to,
-			func(w *bufio.Writer) error { return render.Write(w, p, o.format, e.screen("")) }); err != nil {
-			return err
-		}
-		return found(o.pending && p.Changes())
+		err = e.report(to, func(w *bufio.Writer) error { return render.Write(w, p, o.format, e.screen("")) })
+		return cmp.Or(err, found(o.pending && p.Changes()))
 	}
 	all, err := o.many(e, files)
 	if err != nil {
@@ -215,17 +212,10 @@ func (o *writeFlags) carryOut(e *env, files []listedFile) error {
 	}
 	plans := render.Plans{Command: o.name, All: all}
 	plans.Next = o.next(e.typed("", ""), slices.ContainsFunc(all, (*plan.Plan).Changes))
-	if err := e.report(to,
-		func(w *bufio.Writer) error { return render.Write(w, plans, o.format, e.screen("")) }); err != nil {
-		return err
-	}
-	if err := o.firstError(all); err != nil {
-		return err
-	}
-	return found(slices.ContainsFunc(all, func(p *plan.Plan) bool {
-		return o.insists && p.InUse ||
-			o.pending && p.Changes()
-	}))
+	err = e.report(to, func(w *bufio.Writer) error { return render.Write(w, plans, o.format, e.screen("")) })
+	return cmp.Or(err, o.firstError(all), found(slices.ContainsFunc(all, func(p *plan.Plan) bool {
+		return o.insists && p.InUse || o.pending && p.Changes()
+	})))
 }
 
 // next returns what a plan that is only printed ends with: the command that carries it out.

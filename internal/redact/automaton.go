@@ -149,7 +149,8 @@ func (a *automaton) across(text []byte, from, at int, found func(word int32, end
 	var s, fresh uint32
 	for i := begin; i < len(text) && begin < at; i++ {
 		c := uint32(a.class[text[i]])
-		if s = a.next[s+c]; i < at {
+		s = a.next[s+c]
+		if i < at {
 			continue
 		}
 		if fresh = a.next[fresh+c]; s == fresh {

@@ -83,7 +83,7 @@ func writeFile(w *bufio.Writer, f *check.Report, on Screen) {
 		if n == 0 {
 			continue
 		}
-		line := cmp.Or(lineNumber(found.Line), "-")
+		line := cmp.Or(phrase.If(found.Line > 0, "%d", found.Line), "-")
 		text, code := found.Text, found.Code
 		if n > 3 {
 			times[found.Code] = 0

@@ -209,9 +209,6 @@ func writeBlame(w *bufio.Writer, all []entry.Item, on Screen) {
 	}), on)
 }
 
-// lineNumber returns a line number as text, or "" for 0.
-func lineNumber(n int) string { return phrase.If(n > 0, "%d", n) }
-
 // itemName returns the prefix of a text that has a name.
 func itemName(r *entry.Item) string { return phrase.If(r.Name != "", "%s: ", sessionfmt.Quote(r.Name)) }
 

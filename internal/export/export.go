@@ -35,7 +35,8 @@ type Target struct {
 
 	// Whole reports that whole messages are written, so that sessions are read as redacted.
 	Whole bool
-	run   func(o *Options, sessions []Input) (*Result, error)
+	// Export writes sessions.
+	Export func(o *Options, sessions []Input) (*Result, error)
 }
 
 // Targets are all targets; the first is the default.
@@ -57,9 +58,6 @@ func Find(name string) *Target {
 	}
 	return nil
 }
-
-// Export writes sessions.
-func (t *Target) Export(o *Options, sessions []Input) (*Result, error) { return t.run(o, sessions) }
 
 // Options say how sessions are exported.
 type Options struct {

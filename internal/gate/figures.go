@@ -1,6 +1,7 @@
 package gate
 
 import (
+	_ "embed"
 	"math"
 	"slices"
 	"strings"
@@ -32,40 +33,30 @@ const (
 	eachEntry                // one for each of several entries of a session
 )
 
+// scopes are the scopes by their words in the table.
+var scopes = []string{"sessions", "group", "session", "entry"}
+
+//go:embed figures.txt
+var figureTable string
+
 // figures are all figures, in the order of the help; see Figure.of.
-var figures = []Figure{
-	{"session.requests", table.Number, eachSession, "requests of each session, on all branches"},
-	{"session.prompt-requests", table.Number, eachSession, "the most that any prompt took"},
-	{"session.tool-errors", table.Share, eachSession, "share of tool calls that failed"},
-	{"context.tokens", table.Tokens, eachSession, "tokens of the context of each session, at its leaf"},
-	{"context.share", table.Share, eachSession, "its share of the window"},
-	{"context.largest", table.Tokens, allSessions, "tokens of the largest message in any context"},
-	{"context.reread", table.Tokens, allSessions, "tokens of files that contexts hold more than once"},
-	{"swe-cli.efficiency", table.Share, eachSession, "share of requests below SWE-CLI's threshold"},
-	{"swe-cli.waste", table.Share, eachSession, "share of the context's tokens in results that say nothing new"},
-	{"swe-cli.autonomy", table.Share, eachSession, "share of prompts that ended without abort, error or steering"},
-	{"swe-cli.compaction", table.Share, eachSession, "share of tokens that the session's compactions removed"},
-	{"swe-cli.precision", table.Share, eachSession, "share of reads and searches that later answers used"},
-	{"context.unused", table.Tokens, eachSession, "tokens per request of tools and skills that no request used"},
-	{"growth.peak", table.Tokens, eachSession, "tokens of the largest request of each session's path"},
-	{"growth.share", table.Share, eachSession, "the largest share of the window"},
-	{"cost.total", table.Dollars, allSessions,
-		"dollars of all sessions together, each call once: as recorded, else by the table"},
-	{"cost.recorded", table.Dollars, allSessions, "the part of it that is recorded"},
-	{"cost.session", table.Dollars, eachSession, "dollars of each session"},
-	{"cost.day", table.Dollars, eachGroup, "dollars of each day, each call once"},
-	{"compactions.count", table.Number, eachSession, "compactions on the path of each session"},
-	{"compactions.loops", table.Number, eachSession, "those that are part of a loop that frees nothing"},
-	{"compactions.reduction", table.Share, eachEntry, "what each compaction freed of the context"},
-	{"bytes.request", table.Bytes, eachSession, "bytes of the next request of each session"},
-	{"bytes.share", table.Share, eachSession, "their share of what the provider takes"},
-	{"bytes.line", table.Bytes, eachSession, "bytes of the largest line of each file"},
-	{"cache.hit-rate", table.Share, allSessions,
-		"what a cache served of the prompts of the paths, all sessions together"},
-	{"cache.session-hit-rate", table.Share, eachSession, "the same of each session"},
-	{"cache.rebilled", table.Dollars, allSessions, "dollars rebilled, all sessions together"},
-	{"check.errors", table.Number, eachSession, "errors that ctxtool check finds in each session"},
-	{"check.warnings", table.Number, eachSession, "warnings that it finds"},
+var figures = listed()
+
+func listed() (all []Figure) {
+	for line := range strings.Lines(figureTable) {
+		if line[0] == '#' {
+			continue
+		}
+		words := strings.Fields(line)
+		f := Figure{Name: words[0], Scope: scope(slices.Index(scopes, words[2])), About: strings.Join(words[3:], " ")}
+		for unit := range limitForms {
+			if unit.String() == words[1] {
+				f.Unit = unit
+			}
+		}
+		all = append(all, f)
+	}
+	return all
 }
 
 // A Reading is a value of a figure: tokens, bytes, dollars, a number, or a share from 0 to 1.

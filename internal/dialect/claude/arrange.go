@@ -3,7 +3,6 @@ package claude
 import (
 	"bytes"
 	"fmt"
-	"hash/maphash"
 
 	"ctxtool/internal/dialect"
 	"ctxtool/sessionfmt/jsonl"
@@ -17,7 +16,8 @@ type arranger struct {
 	// answers by the id of the message, and the last result of each call.
 	at               map[uint64]link
 	answers, results map[uint64]int32
-	seed             maphash.Seed
+	near             link // where the last id leads that was taken
+	nearID           []byte
 	entries          dialect.Chunks[entry] // by their number
 	tail             [2]int32              // the last entry, and the last one of a sidechain; none where below 0
 	forked           link                  // where a sub-agent's own records begin, after the context of its parent
@@ -74,7 +74,7 @@ type entry struct {
 
 func newArranger() dialect.Arranger {
 	return &arranger{
-		at: map[uint64]link{}, answers: map[uint64]int32{}, results: map[uint64]int32{}, seed: maphash.MakeSeed(),
+		at: map[uint64]link{}, answers: map[uint64]int32{}, results: map[uint64]int32{},
 		replaced: map[string]bool{}, shapes: map[string]dialect.Span{}, keeps: map[int32][]int32{},
 		tail: [2]int32{-1, -1},
 		last: link{entry: -1}, recorded: link{entry: -1}, forked: link{entry: -1},
@@ -82,14 +82,21 @@ func newArranger() dialect.Arranger {
 	}
 }
 
-func (a *arranger) key(id []byte) uint64 { return maphash.Bytes(a.seed, id) }
+// put has an id lead to a link.
+func (a *arranger) put(id []byte, to link) {
+	a.at[dialect.Key(id)] = to
+	a.near, a.nearID = to, append(a.nearID[:0], id...)
+}
 
 // find is the link of the line with an id.
 func (a *arranger) find(id jsonl.Value) (to link, ok bool) { return a.lead([]byte(id.Text())) }
 
 // lead is find for a text. A message that a compaction kept is part of that.
 func (a *arranger) lead(id []byte) (to link, ok bool) {
-	if to, ok = a.at[a.key(id)]; ok && to.entry >= 0 && a.entries.At(to.entry).keptBy > 0 {
+	if to, ok = a.near, len(id) > 0 && bytes.Equal(id, a.nearID); !ok {
+		to, ok = a.at[dialect.Key(id)]
+	}
+	if ok && to.entry >= 0 && a.entries.At(to.entry).keptBy > 0 {
 		to.entry = a.entries.At(to.entry).keptBy
 	}
 	return to, ok
@@ -169,7 +176,7 @@ func (a *arranger) chain(t dialect.Tree, l *dialect.Line, code dialect.Code, sid
 // record takes a record that is no compaction.
 func (a *arranger) record(t dialect.Tree, l *dialect.Line, code dialect.Code, side int) {
 	if code == answer && len(l.Group) > 0 {
-		if e, ok := a.answers[a.key(l.Group)]; ok {
+		if e, ok := a.answers[dialect.Key(l.Group)]; ok {
 			t.Join(int(e), l.At)
 			a.finished(e, l)
 			a.follow(l, e, side)
@@ -188,7 +195,7 @@ func (a *arranger) record(t dialect.Tree, l *dialect.Line, code dialect.Code, si
 		a.lost = finding{}
 	}
 	if code == progress { // a link, and nothing else
-		a.at[a.key(l.ID)] = above
+		a.put(l.ID, above)
 		return
 	}
 	if up >= 0 && code != result && code != results {
@@ -207,7 +214,7 @@ func (a *arranger) record(t dialect.Tree, l *dialect.Line, code dialect.Code, si
 		a.snapshot(t, l, above, side)
 	case answer:
 		e := a.add(t, jsonl.Assistant, l, a.end(up), side)
-		a.answers[a.key(l.Group)] = e
+		a.answers[dialect.Key(l.Group)] = e
 		a.finished(e, l)
 		a.sent[side].answers++
 		a.sent[side].early = nil
@@ -282,7 +289,7 @@ func (a *arranger) add(t dialect.Tree, kind jsonl.Kind, l *dialect.Line, up int3
 // follow makes an entry the one that a line's id leads to.
 func (a *arranger) follow(l *dialect.Line, e int32, side int) {
 	if len(l.ID) > 0 {
-		a.at[a.key(l.ID)] = link{e, l.At}
+		a.put(l.ID, link{e, l.At})
 	}
 	a.tail[side] = e
 	if l.Own {
@@ -338,7 +345,7 @@ func (a *arranger) repeated(t dialect.Tree, l *dialect.Line, had link) {
 		return // of a message that a compaction kept
 	}
 	t.Replace(int(had.entry), had.at, l.At)
-	a.at[a.key(l.ID)] = link{had.entry, l.At}
+	a.put(l.ID, link{had.entry, l.At})
 	t.Report("repeated", l, "a record of the same uuid comes before: it has that place, and this value")
 }
 
@@ -375,7 +382,7 @@ func (a *arranger) result(t dialect.Tree, l *dialect.Line, above link, side int)
 	after := a.end(up)
 	for _, id := range ids {
 		e := a.add(t, jsonl.ToolResult, l, after, side, of...)
-		a.results[maphash.String(a.seed, id)] = e
+		a.results[dialect.Key(id)] = e
 		after = e
 		if answered {
 			a.entries.At(e).of, a.entries.At(up).end = up, e

@@ -3,7 +3,6 @@ package claude
 import (
 	"cmp"
 	"fmt"
-	"hash/maphash"
 	"slices"
 
 	"ctxtool/internal/dialect"
@@ -92,7 +91,7 @@ func (a *arranger) compact(t dialect.Tree) {
 			"a message that this compaction kept is not in the file: only the summary is taken")
 	}
 	if said != nil {
-		a.at[a.key(said.ID)] = link{e, said.At}
+		a.put(said.ID, link{e, said.At})
 	}
 	for _, k := range kept {
 		a.entries.At(k).keptBy = cmp.Or(a.entries.At(k).keptBy, e)
@@ -113,7 +112,7 @@ func (a *arranger) kept(meta jsonl.Value) (entries []int32, ok bool) {
 	}
 	if list := meta.Get("preservedMessages").Get("uuids"); list.IsArray() {
 		for id := range list.Elements {
-			to, ok := a.at[a.key([]byte(id.Text()))] // a compaction before may have kept it too
+			to, ok := a.at[dialect.Key(id.Text())] // a compaction before may have kept it too
 			if !ok || to.entry < 0 {
 				return nil, false
 			}
@@ -130,7 +129,7 @@ func (a *arranger) kept(meta jsonl.Value) (entries []int32, ok bool) {
 	if !ok || !also || !a.above(head.entry, a.end(tail.entry)) {
 		return nil, false
 	}
-	first := a.at[a.key([]byte(segment.Get("headUuid").Text()))].entry
+	first := a.at[dialect.Key(segment.Get("headUuid").Text())].entry
 	for e := a.end(tail.entry); ; e = a.entries.At(e).parent {
 		for _, k := range slices.Backward(a.keeps[e]) {
 			if add(k); k == first {
@@ -210,7 +209,7 @@ func (a *arranger) replace(t dialect.Tree, l *dialect.Line) {
 
 // resultOf is the result of a call, -1 for none.
 func (a *arranger) resultOf(call string) int32 {
-	if e, ok := a.results[maphash.String(a.seed, call)]; ok {
+	if e, ok := a.results[dialect.Key(call)]; ok {
 		return e
 	}
 	return -1

@@ -34,14 +34,14 @@ func makeEntry(s *dialect.Source) {
 	}()
 	m.Source, m.e = s, s.Add()
 	m.readLine(s.Lines[0])
-	m.e.Time = m.of(timestamp)
+	m.e.Time = m.timestamp
 	switch s.Kind {
 	case jsonl.Header:
 		m.header()
 	case jsonl.System:
 		m.system()
 	case jsonl.CustomEntry:
-		m.e.Set("customType", jsonl.FirstText(m.of(subtype), m.of(attached).Get("type"), m.of(kind)))
+		m.e.Set("customType", jsonl.FirstText(m.subtype, m.attachment.Get("type"), m.typ))
 		m.e.Set("data", s.Lines[0])
 	case jsonl.Transform:
 		m.compaction()
@@ -50,8 +50,8 @@ func makeEntry(s *dialect.Source) {
 	case jsonl.SessionInfo:
 		m.e.Set("name", jsonl.FirstText(s.Lines[0].Get("customTitle"), s.Lines[0].Get("aiTitle")))
 	case jsonl.Unknown:
-		if m.of(kind).IsString() {
-			m.e.Type = m.of(kind)
+		if m.typ.IsString() {
+			m.e.Type = m.typ
 		}
 	case jsonl.Assistant:
 		m.Keep(m.answer(s.Lines), m.parts)
@@ -97,18 +97,18 @@ func (m *maker) compaction() {
 		m.readLine(m.Lines[k])
 		n := k + 1
 		switch {
-		case m.of(kind).Is("assistant"):
+		case m.typ.Is("assistant"):
 			for n < len(m.Lines) && m.continues(m.Lines[n]) {
 				n++
 			}
 			m.answer(m.Lines[k:n])
-		case m.of(kind).Is("user"):
+		case m.typ.Is("user"):
 			if all := m.outcomes(); len(all) > 0 {
 				m.result(all[0], tools[string(all[0].ID)], false)
 			} else {
 				m.prompt()
 			}
-		case m.of(attached).Get("type").Is("prompt_snapshot"): // of an answer, see asWritten
+		case m.attachment.Get("type").Is("prompt_snapshot"): // of an answer, see asWritten
 		default:
 			m.note()
 		}
@@ -122,19 +122,19 @@ func (m *maker) continues(next jsonl.Value) bool {
 		return false
 	}
 	of := next.First("message", "id")
-	return of.IsString() && string(of) == string(m.get(id))
+	return of.IsString() && string(of) == string(m.msg.id)
 }
 
 // edit makes an edit: of the entry of the second line, if there is one.
 func (m *maker) edit() {
 	first := m.Lines[0]
 	var call, by jsonl.Value
-	cleared, said := false, m.of(kind).Is("assistant")
+	cleared, said := false, m.typ.Is("assistant")
 	switch {
-	case m.of(subtype).Is("microcompact_boundary"):
+	case m.subtype.Is("microcompact_boundary"):
 		call = nth(first.Get("microcompactMetadata").Get("compactedToolIds"), m.Part)
 		cleared = call.Exists()
-	case m.of(kind).Is("content-replacement"):
+	case m.typ.Is("content-replacement"):
 		one := nth(first.Get("replacements"), m.Part)
 		call, by = one.Get("toolUseId"), one.Get("replacement")
 	}
@@ -149,7 +149,7 @@ func (m *maker) edit() {
 	}
 	m.e.SetText("targetId", target)
 	// Of an answer only these lines are left.
-	left := len(m.Lines) > 1 && said && m.of(kind).Is("assistant")
+	left := len(m.Lines) > 1 && said && m.typ.Is("assistant")
 	if !left && !cleared && !by.Exists() {
 		m.e.Set("replacement", jsonl.Value("null"))
 		return
@@ -190,7 +190,7 @@ func nth(list jsonl.Value, n int) jsonl.Value {
 func (m *maker) prompt() {
 	msg := m.e.Message(jsonl.User)
 	msg.Body()
-	if m.of(attached).Exists() {
+	if m.attachment.Exists() {
 		m.attached(msg)
 		return
 	}
@@ -201,7 +201,7 @@ func (m *maker) prompt() {
 // sent adds the message of the line as it was sent.
 func (m *maker) sent(msg *dialect.Message) {
 	if m.Native {
-		msg.Native = dialect.List(jsonl.Value("{}").With("role", m.get(role)).With("content", m.said))
+		msg.Native = dialect.List(jsonl.Value("{}").With("role", m.msg.role).With("content", m.said))
 	}
 }
 
@@ -224,7 +224,7 @@ func (m *maker) answer(lines []jsonl.Value) (last int) {
 	msg.Body()
 	m.addParts(msg)
 	for k, raw := range lines[1:] {
-		if m.readLine(raw); m.of(kind).Is("assistant") {
+		if m.readLine(raw); m.typ.Is("assistant") {
 			last = k + 1
 			m.addParts(msg)
 		} else {
@@ -234,21 +234,21 @@ func (m *maker) answer(lines []jsonl.Value) (last int) {
 	}
 	msg.SetText("api", "anthropic-messages")
 	msg.SetText("provider", "anthropic")
-	msg.Set("model", m.get(model))
-	msg.Set("responseId", m.get(id))
-	why, none := stops[string(m.get(stop).Inside())], m.get(model).Is("<synthetic>")
+	msg.Set("model", m.msg.model)
+	msg.Set("responseId", m.msg.id)
+	why, none := stops[string(m.msg.stop.Inside())], m.msg.model.Is("<synthetic>")
 	switch {
 	case none:
 		why = "aborted"
-	case m.get(stop).IsString():
+	case m.msg.stop.IsString():
 		why = cmp.Or(why, "stop")
 	}
 	msg.Stop(why)
-	if used := m.get(usage); used.IsObject() && !none {
+	if used := m.msg.usage; used.IsObject() && !none {
 		msg.Set("usage", m.Usage(readUsage(used), nil))
 	}
-	if m.get(diagnostics).IsObject() {
-		msg.Set("diagnostics", m.get(diagnostics))
+	if m.msg.diagnostics.IsObject() {
+		msg.Set("diagnostics", m.msg.diagnostics)
 	}
 	m.nativeAnswer(msg, lines)
 	return last
@@ -305,7 +305,7 @@ func (m *maker) outcome() {
 	}
 	tools := called(m.Lines[1:])
 	one := func() {
-		m.e.Time = m.of(timestamp)
+		m.e.Time = m.timestamp
 		b := new(jsonl.Block)
 		if m.Part < len(all) {
 			b = all[m.Part]
@@ -332,7 +332,7 @@ func (m *maker) result(b *jsonl.Block, tool jsonl.Value, several bool) {
 	}
 	msg.SetTruth("isError", b.Data.Truthy())
 	if several && m.Native {
-		msg.Native = dialect.List(jsonl.Value("{}").With("role", m.get(role)).With("content", dialect.List(b.Raw)))
+		msg.Native = dialect.List(jsonl.Value("{}").With("role", m.msg.role).With("content", dialect.List(b.Raw)))
 	} else {
 		m.sent(msg)
 	}
@@ -343,14 +343,14 @@ func (m *maker) result(b *jsonl.Block, tool jsonl.Value, several bool) {
 func (m *maker) note() {
 	msg, own := m.e.Message(jsonl.Custom), false
 	switch {
-	case m.of(kind).Is("attachment"):
-		msg.Set("customType", jsonl.FirstText(m.of(attached).Get("type"), jsonl.Value(`"attachment"`)))
+	case m.typ.Is("attachment"):
+		msg.Set("customType", jsonl.FirstText(m.attachment.Get("type"), jsonl.Value(`"attachment"`)))
 		msg.Body()
 		m.attached(msg)
-	case m.of(kind).Is("system"):
-		msg.Set("customType", jsonl.FirstText(m.of(subtype), jsonl.Value(`"system"`)))
+	case m.typ.Is("system"):
+		msg.Set("customType", jsonl.FirstText(m.subtype, jsonl.Value(`"system"`)))
 		msg.Body()
-		addContent(msg, m.of(content))
+		addContent(msg, m.content)
 	default:
 		msg.SetText("customType", "meta")
 		msg.Body()

@@ -12,63 +12,46 @@ import (
 
 // A line is a record as it is shown.
 type line struct {
-	at [len(lineNames)]jsonl.String
+	record
 
 	// The message of the API: whether there is one, its content, and its other members.
 	found bool
 	said  jsonl.Value
-	msg   [len(messageNames)]jsonl.String
+	msg   message
 }
 
-// The members of a record besides its message.
-const (
-	kind = iota
-	subtype
-	timestamp
-	content
-	attached
-	rendered // of an attachment: the texts that were sent
-	renderedAs
-)
+// A record is what is read of one besides its message.
+type record struct {
+	subtype, timestamp, content, attachment, renderedRole jsonl.Value
 
-var lineNames = [...]string{"type", "subtype", "timestamp", "content", "attachment", "rendered", "renderedRole"}
-
-// of is a member of the record.
-func (l *line) of(member int) jsonl.Value { return l.at[member].Value }
-
-// The members of a message besides its content.
-const (
-	role = iota
-	id
-	model
-	stop
-	usage
-	diagnostics
-)
-
-var messageNames = [...]string{"role", "id", "model", "stop_reason", "usage", "diagnostics"}
-
-// get is a member of the message.
-func (l *line) get(member int) jsonl.Value { return l.msg[member].Value }
-
-// The members of parts.
-const (
-	typ = iota
-	text
-	thinking
-	signature
-	callID
-	name
-	input
-	source
-	answers // of a result, as the next two: the id of its call
-	returned
-	failed
-)
-
-var partNames = [...]string{
-	"type", "text", "thinking", "signature", "id", "name", "input", "source", "tool_use_id", "content", "is_error",
+	typ      jsonl.Value `member:"type"`
+	rendered jsonl.Value // of an attachment: the texts that were sent
 }
+
+// A message is what is read of one besides its content.
+type message struct {
+	role, id, model, usage, diagnostics jsonl.Value
+
+	stop jsonl.Value `member:"stop_reason"`
+}
+
+// A part is one of a content.
+type part struct {
+	signature, id, name, input, source jsonl.Value
+
+	typ            jsonl.Value `member:"type"`
+	text, thinking jsonl.String
+
+	answers jsonl.Value `member:"tool_use_id"` // of a result, as the next two: the id of its call
+	content jsonl.String
+	failed  jsonl.Value `member:"is_error"`
+}
+
+var (
+	recordShape  = jsonl.ShapeOf[record]()
+	messageShape = jsonl.ShapeOf[message]()
+	partShape    = jsonl.ShapeOf[part]()
+)
 
 // readLine reads a record, as far as it has to: after it, the record has the result of a tool
 // again.
@@ -80,9 +63,9 @@ func (m *maker) readLine(v jsonl.Value) {
 		if string(key) == "message" {
 			m.readMessage(&c)
 		} else {
-			c.Field(key, m.at[:], lineNames[:]...)
+			recordShape.Member(&c, key, &m.record)
 		}
-		if m.found && m.of(kind).Exists() && m.of(timestamp).Exists() {
+		if m.found && m.typ.Exists() && m.timestamp.Exists() {
 			break
 		}
 	}
@@ -92,7 +75,7 @@ func (m *maker) readMessage(c *jsonl.Cursor) {
 	m.found = true
 	for key := range c.Members {
 		if string(key) != "content" {
-			c.Field(key, m.msg[:], messageNames[:]...)
+			messageShape.Member(c, key, &m.msg)
 			continue
 		}
 		start := c.Offset()
@@ -107,32 +90,32 @@ func appendContent(to []jsonl.Block, c *jsonl.Cursor) []jsonl.Block {
 		return append(to, jsonl.Block{Kind: jsonl.TextBlock, Text: c.String()})
 	}
 	for range c.Elements {
-		var at [len(partNames)]jsonl.String
+		var p part
 		start := c.Offset()
-		c.Fields(at[:], partNames[:]...)
-		to = append(to, block(&at, c.Since(start)))
+		partShape.Read(c, &p)
+		to = append(to, p.block(c.Since(start)))
 	}
 	return to
 }
 
 // block is the block of a part, which stands as it is where pi has none like it. One of a result also has
 // the id of the call, what it returned and whether it failed.
-func block(at *[len(partNames)]jsonl.String, raw jsonl.Value) jsonl.Block {
-	switch of := at[typ]; {
+func (p *part) block(raw jsonl.Value) jsonl.Block {
+	switch of := p.typ; {
 	case of.Is("text"):
-		return jsonl.Block{Kind: jsonl.TextBlock, Text: at[text]}
-	case of.Is("thinking") && len(at[thinking].Value) > len(`""`):
-		return jsonl.Block{Kind: jsonl.ThinkingBlock, Text: at[thinking], Data: at[signature].Value}
+		return jsonl.Block{Kind: jsonl.TextBlock, Text: p.text}
+	case of.Is("thinking") && len(p.thinking.Value) > len(`""`):
+		return jsonl.Block{Kind: jsonl.ThinkingBlock, Text: p.thinking, Data: p.signature}
 	case of.Is("thinking"):
-		return sealed(at[signature].Value)
+		return sealed(p.signature)
 	case of.Is("redacted_thinking"):
 		return sealed(raw.Get("data"))
 	case of.Is("tool_use"):
-		return jsonl.Block{Kind: jsonl.CallBlock, ID: at[callID].Value, Name: at[name].Value, Args: at[input].Value}
-	case of.Is("image") && at[source].Get("type").Is("base64"):
-		return jsonl.Block{Kind: jsonl.ImageBlock, Data: at[source].Get("data"), Mime: at[source].Get("media_type")}
+		return jsonl.Block{Kind: jsonl.CallBlock, ID: p.id, Name: p.name, Args: p.input}
+	case of.Is("image") && p.source.Get("type").Is("base64"):
+		return jsonl.Block{Kind: jsonl.ImageBlock, Data: p.source.Get("data"), Mime: p.source.Get("media_type")}
 	case of.Is("tool_result"):
-		return jsonl.Block{Raw: raw, ID: at[answers].Value, Text: at[returned], Data: at[failed].Value, Name: of.Value}
+		return jsonl.Block{Raw: raw, ID: p.answers, Text: p.content, Data: p.failed, Name: of}
 	}
 	return jsonl.Block{Raw: raw}
 }
@@ -253,14 +236,14 @@ func (a *arranger) beside(t dialect.Tree, kind jsonl.Kind, l *dialect.Line, abov
 // attached makes the text of an attachment: as it was sent, where the record has that, else its
 // strings, one a line, whose wording is not in the file.
 func (m *maker) attached(msg *dialect.Message) {
-	if !m.of(rendered).IsArray() {
-		msg.Said(stringsOf(m.of(attached)))
+	if !m.rendered.IsArray() {
+		msg.Said(stringsOf(m.attachment))
 		return
 	}
-	as := jsonl.FirstText(m.of(renderedAs), jsonl.Value(`"user"`))
+	as := jsonl.FirstText(m.renderedRole, jsonl.Value(`"user"`))
 	plain := as.Is("system") && len(m.Lines) > 1
 	var sent []jsonl.Value
-	for one := range m.of(rendered).Elements {
+	for one := range m.rendered.Elements {
 		content := one.Get("content")
 		addContent(msg, content)
 		if plain && content.IsString() {
@@ -271,8 +254,8 @@ func (m *maker) attached(msg *dialect.Message) {
 	if m.Native {
 		msg.Native = dialect.List(sent...)
 	}
-	if m.of(renderedAs).Exists() && msg.Kind == jsonl.Custom {
-		msg.Set("details", jsonl.Value("{}").With("role", m.of(renderedAs)))
+	if m.renderedRole.Exists() && msg.Kind == jsonl.Custom {
+		msg.Set("details", jsonl.Value("{}").With("role", m.renderedRole))
 	}
 }
 

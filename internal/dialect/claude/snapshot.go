@@ -33,7 +33,7 @@ func (a *arranger) snapshot(t dialect.Tree, l *dialect.Line, above link, side in
 	}
 	now.early = nil
 	if now.shape || now.answers <= 1 && now.replaced(t, l.At) {
-		a.at[a.key(l.ID)] = above // a link, as progress is
+		a.put(l.ID, above) // a link, as progress is
 		return
 	}
 	a.inForce(t, l, a.end(above.entry), side, l.At)

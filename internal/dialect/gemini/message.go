@@ -8,10 +8,27 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
+// A message is what is read of one besides its content and calls.
+type message struct {
+	id, timestamp, model jsonl.Value
+
+	typ    jsonl.Value `member:"type"`
+	tokens struct{ raw, input, cached, tool, output, thoughts, total jsonl.Value }
+}
+
+// A call is what is read of one besides its result.
+type call struct{ id, name, args, status, timestamp jsonl.Value }
+
+var (
+	messageShape = jsonl.ShapeOf[message]()
+	callShape    = jsonl.ShapeOf[call]()
+	partShape    = jsonl.ShapeOf[part]()
+)
+
 // read reads a message as the program does to resume a session.
 func read(r *chat.Reader, line jsonl.Value) {
 	var few [4]part
-	var f [5]jsonl.String
+	var of message
 	content := few[:0]
 	for key := range r.Reset(line).Members {
 		switch string(key) {
@@ -24,20 +41,19 @@ func read(r *chat.Reader, line jsonl.Value) {
 				r.Calls = append(r.Calls, readCall(r))
 			}
 		default:
-			r.Field(key, f[:], "type", "id", "timestamp", "model", "tokens")
+			messageShape.Member(&r.Cursor, key, &of)
 		}
 	}
-	typ, model, tokens := f[0], f[3].Value, f[4].Value
-	r.ID, r.Stamp = f[1].Value, f[2].Value
+	r.ID, r.Stamp = of.id, of.timestamp
 	m := chat.Said{Time: r.Stamp}
-	switch {
+	switch typ := of.typ; {
 	case typ.Is("info"), typ.Is("error"), typ.Is("warning"):
 		m.Kind, m.Type = jsonl.CustomEntry, typ.Text()
 		r.Said = append(r.Said, m)
 	case typ.Is("user"):
 		user(r, m, content)
 	case typ.Is("gemini"):
-		m.Kind, m.Provider, m.Model, m.Usage = jsonl.Assistant, google, model, used(r, tokens)
+		m.Kind, m.Provider, m.Model, m.Usage = jsonl.Assistant, google, of.model, of.used(r)
 		answer(r, &m, content)
 		r.Said = append(r.Said, m)
 		results(r)
@@ -143,17 +159,17 @@ var nothing = jsonl.Value(`""`).Spelled()
 
 // readCall reads a call with its result.
 func readCall(r *chat.Reader) (c chat.Call) {
-	var f [5]jsonl.String
+	var of call
 	for key := range r.Members {
 		if string(key) != "result" {
-			r.Field(key, f[:], "id", "name", "args", "status", "timestamp")
+			callShape.Member(&r.Cursor, key, &of)
 			continue
 		}
 		at := r.Offset()
 		c.Blocks, c.Failed = resultBlocks(r)
 		c.Result.Value = r.Since(at)
 	}
-	c.ID, c.Name, c.Args, c.Status, c.Time = f[0].Value, f[1].Value, f[2].Value, f[3].Value, f[4].Value
+	c.ID, c.Name, c.Args, c.Status, c.Time = of.id, of.name, of.args, of.status, of.timestamp
 	return c
 }
 
@@ -250,15 +266,16 @@ func result(r *chat.Reader, v, time jsonl.Value) chat.Said {
 	return chat.Said{Kind: jsonl.ToolResult, Call: f[0], Tool: f[1], Time: time, Failed: failed, Blocks: r.Keep(b)}
 }
 
-// usage reads the tokens of an answer: those served from the cache are in the input, and
-// thoughts are beside the output.
-func used(r *chat.Reader, v jsonl.Value) *jsonl.Usage {
-	if !v.IsObject() {
+// used is the usage of an answer: tokens served from the cache are in the input, and thoughts are beside the
+// output.
+func (m *message) used(r *chat.Reader) *jsonl.Usage {
+	n := &m.tokens
+	if !n.raw.IsObject() {
 		return nil
 	}
-	n := v.Ints("input", "cached", "tool", "output", "thoughts", "total")
-	return r.Used(jsonl.Usage{Input: max(0, n[0]-n[1]) + n[2], CacheRead: min(n[0], n[1]), Output: n[3] +
-		n[4], Total: n[5]})
+	input, cached := n.input.Int(), n.cached.Int()
+	return r.Used(jsonl.Usage{Input: max(0, input-cached) + n.tool.Int(), CacheRead: min(input, cached),
+		Output: n.output.Int() + n.thoughts.Int(), Total: n.total.Int()})
 }
 
 // sentID is the id of a call as it is sent: the file has the name of the tool before it.
@@ -271,9 +288,12 @@ func sentID(id, name jsonl.Value) jsonl.Value {
 
 // A part is a part of a message: a text, or an object.
 type part struct {
-	raw                             jsonl.Value
-	text                            jsonl.String
-	thought, call, answered, inline jsonl.Value
+	raw, thought jsonl.Value
+
+	text     jsonl.String
+	call     jsonl.Value `member:"functionCall"`
+	answered jsonl.Value `member:"functionResponse"`
+	inline   jsonl.Value `member:"inlineData"`
 }
 
 // readParts appends the parts of a content: a text, a part, or a list of both.
@@ -298,9 +318,9 @@ func readPart(c *jsonl.Cursor) (p part) {
 		return p
 	}
 	at := c.Offset()
-	var f [5]jsonl.String
-	c.Fields(f[:], "text", "thought", "functionCall", "functionResponse", "inlineData")
-	return part{c.Since(at), f[0], f[1].Value, f[2].Value, f[3].Value, f[4].Value}
+	partShape.Read(c, &p)
+	p.raw = c.Since(at)
+	return p
 }
 
 // sent is a part as it is sent: an object.

@@ -53,13 +53,12 @@ func writeTable(w io.Writer, before string, t table.Table, on Screen) {
 	for i, c := range columns {
 		fmt.Fprintln(&key, c.Name, c.Unit.Right(), widths[i])
 	}
-	known, ok := layouts.Load(key.String())
+	head, ok := heads.Load(key.String())
 	if !ok {
-		known = layOut(columns, widths)
-		layouts.Store(key.String(), known)
+		head = layOut(columns, widths)
+		heads.Store(key.String(), head)
 	}
-	head, between := known.(layout).head, known.(layout).between
-	fmt.Fprintln(w, on.paint(faint, head))
+	fmt.Fprintln(w, on.paint(faint, head.(string)))
 	var line strings.Builder
 	for row := range t.Rows {
 		line.Reset()
@@ -73,7 +72,7 @@ func writeTable(w io.Writer, before string, t table.Table, on Screen) {
 			if c.Unit.Right() {
 				text, gap = gap, text
 			}
-			line.WriteString(between[i] + text + gap)
+			line.WriteString(text + gap + columnGap)
 		}
 		fmt.Fprintln(w, strings.TrimRight(line.String(), " "))
 	}
@@ -152,23 +151,17 @@ func narrowed(columns []column, widths []int, width int, yields bool) (narrow []
 	return narrow, true
 }
 
-// standIn stands for a column of a cell in the layout.
-const standIn = "\uE000"
+// columnGap is what stands between columns.
+const columnGap = "  "
 
-// A layout is the line of the names, and what is before each cell of a row.
-type layout struct {
-	head    string
-	between []string
-}
+// heads are the lines of names so far, by the names, sides and widths of columns: the tables of a report may be many,
+// and alike.
+var heads sync.Map
 
-// layouts are the layouts so far, by the names, sides and widths of columns: the tables of a report may be many, and
-// alike.
-var layouts sync.Map
-
-// layOut returns the layout of columns, as the table library lays out a row of cells that have the columns' widths.
-// Every row is that row with its cells in place: the library would measure some wrong, such as emoji of several code
-// points, or text in colour.
-func layOut(columns []column, widths []int) layout {
+// layOut returns the line of the names, as the table library lays it out above a row of cells that have the columns'
+// widths. Cells are put below it here: the library would measure some wrong, such as emoji of several code points, or
+// text in colour.
+func layOut(columns []column, widths []int) string {
 	twwidth.SetEastAsian(false) // whatever the machine's language
 	var aligns []tw.Align
 	var names, cells []string
@@ -178,7 +171,7 @@ func layOut(columns []column, widths []int) layout {
 			align = tw.AlignRight
 		}
 		aligns = append(aligns, align)
-		names, cells = append(names, fit(c.Name, widths[i])), append(cells, strings.Repeat(standIn, max(1, widths[i])))
+		names, cells = append(names, fit(c.Name, widths[i])), append(cells, strings.Repeat("x", max(1, widths[i])))
 	}
 	none := tw.Rendition{
 		Borders: tw.BorderNone,
@@ -195,19 +188,14 @@ func layOut(columns []column, widths []int) layout {
 		tablewriter.WithRowAutoWrap(tw.WrapNone),
 		tablewriter.WithHeaderAlignmentConfig(tw.CellAlignment{PerColumn: aligns}),
 		tablewriter.WithRowAlignmentConfig(tw.CellAlignment{PerColumn: aligns}),
-		tablewriter.WithPadding(tw.Padding{Right: "  ", Overwrite: true}),
+		tablewriter.WithPadding(tw.Padding{Right: columnGap, Overwrite: true}),
 	)
 	grid.Header(names)
 	if err := errors.Join(grid.Append(cells), grid.Render()); err != nil {
 		panic(err) // every text can be laid out
 	}
-	head, row, _ := strings.Cut(text.String(), "\n")
-	var between []string
-	for _, cell := range cells {
-		before, after, _ := strings.Cut(row, cell)
-		between, row = append(between, before), after
-	}
-	return layout{strings.TrimRight(head, " "), between}
+	head, _, _ := strings.Cut(text.String(), "\n")
+	return strings.TrimRight(head, " ")
 }
 
 // writeMarkdownTable writes a table as Markdown, after an empty line.

@@ -2,21 +2,16 @@ package render
 
 import (
 	"bufio"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"ctxtool/compact"
 	"ctxtool/internal/base/table"
-	"ctxtool/internal/check"
 	"ctxtool/internal/diff"
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/plan"
 	"ctxtool/replay/hook"
-	"ctxtool/sessionfmt"
-	"ctxtool/sessionfmt/jsonl"
 )
 
 // writePatch writes the trial of results as text: what the agent would do with each operation,
@@ -221,155 +216,4 @@ func runWords(r *hook.Run) string {
 	return fmt.Sprintf("%s for %s: %d patched, %d failed", phrase.Count(r.Calls, "call"),
 		phrase.Count(r.Requests, "request"), r.Patched, r.Failed) +
 		phrase.If(r.Skipped > 0, "; %s skipped, since three in a row took too long", phrase.Count(r.Skipped, "call"))
-}
-
-// writeRewrite writes the plan line by line. A change of more than three lines is one line
-// with their number.
-func writeRewrite(w *bufio.Writer, p *plan.Plan) error {
-	if err := fill(w, "rewriting", p, Screen{}); err != nil {
-		return err
-	}
-	times := map[string]int{}
-	for c, err := range p.Rewrite.Changes {
-		if err != nil {
-			return err
-		}
-		for _, n := range c.Notes {
-			times[n]++
-		}
-	}
-	for c, err := range p.Rewrite.Changes {
-		if err != nil {
-			return err
-		}
-		l := p.Line(c)
-		for _, n := range c.Notes {
-			more := ""
-			if times[n] == 0 {
-				continue
-			} else if times[n] > 3 {
-				more = fmt.Sprintf(" (and %d more like it)", times[n]-1)
-				times[n] = 0
-			}
-			fmt.Fprintf(w, "  %6d  %-8s  %s%s\n", l.Line, l.Entry, sessionfmt.Clean(n), more)
-		}
-	}
-	return fill(w, "rewritten", p, Screen{})
-}
-
-// versions returns the version of a session, and the one that it is migrated to.
-func versions(r *plan.Rewrite) string {
-	if r.From == r.To {
-		return fmt.Sprint(r.To)
-	}
-	return fmt.Sprintf("%d to %d", r.From, r.To)
-}
-
-// placed returns a finding with its place.
-func placed(f check.Finding) string {
-	return phrase.If(f.Line > 0, "line %d: ", f.Line) + phrase.If(f.Entry != "", "entry %s: ", f.Entry) + f.Code +
-		": " + f.Text
-}
-
-// writeLinesJSON writes the changes of lines, as the last field of a plan.
-func writeLinesJSON(w *bufio.Writer, p *plan.Plan) error {
-	w.WriteString(`,"changes":[`)
-	sep := ""
-	for c, err := range p.Rewrite.Changes {
-		if err != nil {
-			return err
-		}
-		if c.Same {
-			continue
-		}
-		w.WriteString(sep)
-		if err := writeValue(w, p.Line(c)); err != nil {
-			return err
-		}
-		sep = ","
-	}
-	return w.WriteByte(']')
-}
-
-// writePlanDiff writes the changes of a plan as a unified diff without context, which patch
-// applies: the plan has the new lines for each old one.
-func writePlanDiff(w *bufio.Writer, p *plan.Plan) error {
-	fmt.Fprintf(w, "--- %s\n+++ %s\n", sessionfmt.Clean(p.Session.File), sessionfmt.Clean(p.Session.File))
-	old, fresh := 0, 0 // numbers of lines written so far
-	mark, kept := "", ""
-	for c, err := range p.Rewrite.Changes {
-		if err != nil {
-			return err
-		}
-		if !c.Ended && c.Record < 0 && string(c.Raw) == jsonl.BOM {
-			mark = jsonl.BOM
-			if c.Same { // the byte order mark begins the next line
-				kept = mark
-			}
-			continue
-		}
-		took, lines := 1, c.New
-		switch {
-		case c.Same && len(mark) == len(kept):
-			old, fresh, mark, kept = old+1, fresh+1, "", ""
-			continue
-		case c.Same:
-			lines = [][]byte{c.Raw}
-		case c.Record < 0 && c.Raw == nil:
-			took = 0 // lines that are appended
-		}
-		fmt.Fprintf(w, "@@ -%s +%s @@\n", span(old, took), span(fresh, len(lines)))
-		if took == 1 {
-			fmt.Fprintf(w, "-%s%s\n", mark, c.Raw)
-			if !c.Ended {
-				w.WriteString("\\ No newline at end of file\n")
-			}
-		}
-		for _, line := range lines {
-			fmt.Fprintf(w, "+%s%s\n", kept, line)
-			kept = ""
-		}
-		old, fresh, mark, kept = old+took, fresh+len(lines), "", ""
-	}
-	return nil
-}
-
-// span returns a range of n lines as a hunk names it, after that many lines.
-func span(after, n int) string {
-	switch n {
-	case 0:
-		return fmt.Sprintf("%d,0", after)
-	case 1:
-		return fmt.Sprint(after + 1)
-	}
-	return fmt.Sprintf("%d,%d", after+1, n)
-}
-
-// Policies are the policies to list, schema ctxtool/policies/2.
-type Policies struct {
-	Schema   string            `json:"schema"`
-	Policies []*compact.Policy `json:"policies"` // those of the configuration first
-}
-
-// writePolicies writes policies as text, each with its layers below it.
-func writePolicies(w *bufio.Writer, list Policies, on Screen) error {
-	for k, p := range list.Policies {
-		if k > 0 {
-			w.WriteByte('\n')
-		}
-		if err := fill(w, "policy", p, on); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// optionText returns options in a line: names as in a configuration, and values.
-func optionText(o compact.Options) string {
-	text, err := json.Marshal(o)
-	if err != nil {
-		return ""
-	}
-	return strings.NewReplacer("{", "", "}", "", `"`, "", ":", " ", ",", ", ", "minTokens", "min_tokens", "intraTurn",
-		"intra_turn").Replace(string(text))
 }

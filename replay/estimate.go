@@ -1,8 +1,6 @@
 package replay
 
 import (
-	"hash/maphash"
-
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt/jsonl"
@@ -142,98 +140,4 @@ func (r *Replay) usage(rec int) (u jsonl.Usage, err error) {
 		u = m.Usage.Usage()
 	}
 	return u, nil
-}
-
-// Count returns the tokens of the envelope as /context counts them (docs/session-format.md
-// 8.2): the prompt parts together, each tool and each message separately.
-func (e *Envelope) Count(c *tokens.Counter) (n weigh.Counts, err error) {
-	p, err := e.Prompt()
-	if err != nil {
-		return n, err
-	}
-	n = p.Counts(c)
-	turns := 0
-	for one, err := range Each(e, func(l *Reader, m Piece) (one struct{ all, turn int }, err error) {
-		one.all, _, err = l.Tokens(c, m)
-		if m.kind.IsTurn() {
-			one.turn = one.all
-		}
-		return one, err
-	}) {
-		if err != nil {
-			return n, err
-		}
-		n.Messages += one.all
-		turns += one.turn
-	}
-	if c == &tokens.Pi {
-		e.turns = &turns
-	}
-	n.Total = n.System + n.Tools + n.Messages
-	return n, nil
-}
-
-// Message reads a message as the provider gets it. size is the length of its JSON in bytes. A
-// plain message is read from its line directly, without being converted to JSON.
-func (l *Reader) Message(m Piece) (msg *jsonl.Message, size int, err error) {
-	if m.form == plain && m.edit < 0 {
-		switch m.kind {
-		case jsonl.User, jsonl.Assistant, jsonl.ToolResult:
-			if size, err = l.lines.Message(int(m.rec), &l.msg); err != nil {
-				return nil, 0, err
-			}
-			if !l.msg.Content.IsNull() { // Provider sets missing content
-				return &l.msg, size, nil
-			}
-		}
-	}
-	v, err := l.Provider(m)
-	if err != nil {
-		return nil, 0, err
-	}
-	l.msg.Read(l.at.Reset(v), v.Get("role").RoleKind())
-	return &l.msg, len(v), nil
-}
-
-// Tokens returns what a message counts for as a provider message. size is the length of its
-// JSON in bytes.
-func (l *Reader) Tokens(c *tokens.Counter, m Piece) (n, size int, err error) {
-	msg, size, err := l.Message(m)
-	if err != nil {
-		return 0, 0, err
-	}
-	return l.Weigh(c, msg).Total(), size, nil
-}
-
-// Last returns the message that Message or Tokens read last.
-func (l *Reader) Last() *jsonl.Message { return &l.msg }
-
-// Weigh returns the size of a message that it has read.
-func (l *Reader) Weigh(c *tokens.Counter, m *jsonl.Message) weigh.Weight {
-	return l.weighing.Reset(c).Message(m)
-}
-
-// Measure measures a message as a provider gets it, and a system message as it stands.
-func (l *Reader) Measure(c *tokens.Counter, m Piece) (weigh.Measure, error) {
-	if m.kind == jsonl.System && m.form != patchGiven {
-		v, err := l.Provider(m)
-		if err != nil {
-			return weigh.Measure{}, err
-		}
-		content := maphash.Bytes(digestSeed, l.at.Minify(v))
-		n, err := l.Estimate(c, m)
-		return weigh.Measure{Content: content, Tokens: int32(n), Bytes: int32(len(v))}, err
-	}
-	msg, size, err := l.Message(m)
-	if err != nil {
-		return weigh.Measure{}, err
-	}
-	var h maphash.Hash
-	h.SetSeed(digestSeed)
-	h.WriteByte(byte(msg.Kind))
-	for _, part := range []value{msg.Content, msg.CallID, msg.Tool, msg.IsError} {
-		part.MinifiedPieces(&l.at, func(piece []byte) { h.Write(piece) })
-		h.WriteByte(0)
-	}
-	return weigh.Measure{Content: h.Sum64(), Tokens: int32(l.Weigh(c, msg).Total()), Bytes: int32(size)}, nil
 }

@@ -4,12 +4,9 @@ import (
 	"iter"
 	"maps"
 	"slices"
-	"sync"
 
 	"ctxtool/internal/base/work"
-	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
-	"ctxtool/sessionfmt/jsonl"
 )
 
 // A Step is the effect of one entry.
@@ -217,123 +214,5 @@ func (s *state) fork() *state {
 	return &next
 }
 
-// A Walk replays a path entry by entry. Its caller chooses each entry, which need not be a child
-// of the one before, and may be one that the session only holds (sessionfmt.Session.Hold).
-// Several walks over one session are independent.
-type Walk struct {
-	m       *machine
-	stopped error
-}
-
-// Start returns a walk before the first entry.
-func (r *Replay) Start(watch ...Observer) *Walk { return &Walk{m: newMachine(r, watch...)} }
-
-// Next replays an entry after those replayed so far. An error ends the walk, as with
-// Replay.Walk.
-func (w *Walk) Next(rec int) (step Step, err error) {
-	if w.stopped == nil {
-		step, w.stopped = w.m.advance(rec)
-	}
-	return step, w.stopped
-}
-
 // OnChange makes the walk call a function after each change of the context, by an entry or by an op of its patch.
 func (w *Walk) OnChange(changed func(Step, *Change) error) { w.m.changed = changed }
-
-// Step returns the state of the walk as a step without an entry, whose envelope is that of the
-// next request.
-func (w *Walk) Step() Step { return Step{Record: -1, m: w.m} }
-
-// Fork returns a walk that continues from the same state along another path. Observers are
-// forked.
-func (w *Walk) Fork() *Walk { return &Walk{w.m.fork(), w.stopped} }
-
-// Window returns the context window of a model in tokens, 0 if unknown, and where it comes from:
-// "given", "baseline", how the model was found in the table, or "unknown". A window that
-// recorded prompts of the model exceed is not the window: the largest of them with its answer
-// stands in for it, and from is "recorded".
-func (r *Replay) Window(ref models.Ref) (limit int64, from string, err error) {
-	if r.Options.Window > 0 {
-		return r.Options.Window, "given", nil
-	}
-	if base := r.Options.Baseline; base != nil && base.Limit > 0 && base.Model == ref {
-		limit, from = base.Limit, "baseline"
-	} else {
-		m, how, ok := r.Options.Models.Lookup(ref.Provider, ref.ID)
-		limit, from = m.ContextWindow, how.String()
-		if !ok {
-			return 0, "unknown", nil
-		}
-	}
-	prompts, err := r.prompts()
-	largest := prompts[ref]
-	if limit > 0 && largest.Prompt() > limit {
-		return largest.Prompt() + largest.Output, "recorded", err
-	}
-	return limit, from, err
-}
-
-// KnowPrompts sets the usage of each model with the largest prompt, for callers that have read all
-// of them.
-func (r *Replay) KnowPrompts(largest map[models.Ref]jsonl.Usage) {
-	r.prompts = func() (map[models.Ref]jsonl.Usage, error) { return largest, nil }
-}
-
-// mostPrompts is how large a session is of which all recorded prompts are read for its windows,
-// bytes. Of a larger one it is those where a context is as large as it grows: at the last answers
-// of branches, and before records that change more than they add.
-const mostPrompts = 4 << 20
-
-// largestPrompts returns a function that finds the usage of each model with the largest prompt, on
-// all branches.
-func largestPrompts(s *sessionfmt.Session) func() (map[models.Ref]jsonl.Usage, error) {
-	return sync.OnceValues(func() (map[models.Ref]jsonl.Usage, error) {
-		p := prompts{s, s.NewReader(), map[models.Ref]jsonl.Usage{}, make([]bool, s.Len())}
-		inner := s.Inner()
-		for i := range s.Len() {
-			from := i
-			switch s.Kind(i) {
-			case jsonl.Compaction, jsonl.Reset, jsonl.Transform, jsonl.ContextEdit, jsonl.Deletion, jsonl.ModelChange:
-				from = s.Parent(i)
-			}
-			if from == i && inner[i] && s.Size() > mostPrompts {
-				continue
-			}
-			if err := p.before(from); err != nil {
-				return nil, err
-			}
-		}
-		return p.largest, nil
-	})
-}
-
-// prompts are the recorded prompts of a session that were read.
-type prompts struct {
-	s       *sessionfmt.Session
-	lines   *sessionfmt.Reader
-	largest map[models.Ref]jsonl.Usage
-	seen    []bool // records
-}
-
-// before reads the last answer with a usage up to a record.
-func (p *prompts) before(rec int) error {
-	var m jsonl.Message
-	for ; rec >= 0 && !p.seen[rec]; rec = p.s.Parent(rec) {
-		p.seen[rec] = true
-		if !p.s.Answers(rec) || p.s.NoUsage(rec) {
-			continue
-		}
-		if _, err := p.lines.Message(rec, &m); err != nil {
-			return err
-		}
-		u := m.Usage.Usage()
-		if n := u.Prompt(); n > 0 {
-			ref := models.Ref{Provider: m.Provider.Text(), ID: m.Model.Text()}
-			if was := p.largest[ref]; n > was.Prompt() {
-				p.largest[ref] = u
-			}
-			return nil
-		}
-	}
-	return nil
-}

@@ -153,7 +153,8 @@ func (a *automaton) across(text []byte, from, at int, found func(word int32, end
 		if i < at {
 			continue
 		}
-		if fresh = a.next[fresh+c]; s == fresh {
+		fresh = a.next[fresh+c]
+		if s == fresh {
 			return // none that ends from here on begins before it
 		}
 		a.report(s, i+1, found)

@@ -1,10 +1,6 @@
 package redact
 
 import (
-	"encoding/binary"
-	"maps"
-	"slices"
-
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -215,97 +211,4 @@ func (w *walker) leave() {
 		w.tokens[f.data].kind = aSealed
 	}
 	w.stack = w.stack[:len(w.stack)-1]
-}
-
-// Parts finds parts of values, of at least minPart bytes, that look random.
-type parts struct {
-	values []string
-	rules  []int32
-	at     map[uint32]partOf
-	filter [1 << 12]uint64 // the hashes of its keys
-}
-
-// A partOf is where a piece of 4 bytes is in a value.
-type partOf struct{ value, offset int32 }
-
-// mostPieces limits the pieces of all values, and longestPart how much of a value has any.
-const (
-	mostPieces  = 1 << 17
-	longestPart = 4096
-)
-
-// A part has a piece at one of pieceStride places in a row, wherever it begins.
-const (
-	pieceSize   = 4
-	pieceStride = minPart - pieceSize + 1
-)
-
-func newParts(values map[string]int32) *parts {
-	p := &parts{at: map[uint32]partOf{}}
-	for _, v := range slices.Sorted(maps.Keys(values)) {
-		p.values, p.rules = append(p.values, v), append(p.rules, values[v])
-		v = v[:min(len(v), longestPart)]
-		done := 0
-		for from := 0; from+minPart <= len(v); from++ {
-			if !partial([]byte(v[from : from+minPart])) {
-				continue
-			}
-			for at := max(done, from); at+pieceSize <= from+minPart && len(p.at) < mostPieces; at++ {
-				done = at + 1
-				piece := binary.LittleEndian.Uint32([]byte(v[at:]))
-				if _, ok := p.at[piece]; !ok {
-					p.at[piece] = partOf{int32(len(p.values) - 1), int32(at)}
-					h := hashOf(piece)
-					p.filter[h>>6] |= 1 << (h & 63)
-				}
-			}
-		}
-	}
-	return p
-}
-
-// partial reports whether a text is long enough, and random enough, to be part of one value only.
-func partial(text []byte) bool {
-	m := madeOf(text[:min(len(text), judged)])
-	return m.odd >= 5 && m.letters > 0
-}
-
-func hashOf(piece uint32) uint32 { return piece * 0x9e3779b1 >> 14 }
-
-// longestHex is how long a part is at least of which hex digits are all there is: shorter ones
-// occur by chance.
-const longestHex = 12
-
-// find adds the parts in a text.
-func (p *parts) find(dst []hit, text []byte) []hit {
-	if len(p.at) == 0 {
-		return dst
-	}
-	for i := 0; i+pieceSize <= len(text); i += pieceStride {
-		piece := binary.LittleEndian.Uint32(text[i:])
-		if h := hashOf(piece); p.filter[h>>6]>>(h&63)&1 == 0 {
-			continue
-		}
-		of, ok := p.at[piece]
-		if !ok {
-			continue
-		}
-		value := p.values[of.value]
-		from, to := int(of.offset), int(of.offset)+pieceSize
-		start, end := i, i+pieceSize
-		for start > 0 && from > 0 && text[start-1] == value[from-1] {
-			start, from = start-1, from-1
-		}
-		for end < len(text) && to < len(value) && text[end] == value[to] {
-			end, to = end+1, to+1
-		}
-		if end-start < minPart || !partial(text[start:end]) {
-			continue
-		}
-		if end-start >= longestHex || slices.ContainsFunc(text[start:end], func(c byte) bool { return !isHex(c) }) {
-			dst = append(dst, hit{rule: p.rules[of.value], start: start, end: end, value: value})
-		}
-		i = max(i, end-pieceStride)
-	}
-	return dst
 }

@@ -2,22 +2,16 @@ package render
 
 import (
 	"bufio"
-	"bytes"
-	"encoding/json"
-	"fmt"
-	"html"
-	"io"
-	"slices"
-	"strings"
-
-	"ctxtool/internal/base/markdown"
 	"ctxtool/internal/base/table"
 	"ctxtool/internal/diff"
-	"ctxtool/internal/linediff"
 	"ctxtool/internal/phrase"
 	"ctxtool/replay/origin"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
 )
 
 // writeDiffLine writes a comparison as a line of JSON.
@@ -142,7 +136,8 @@ func writeDiffStat(w *bufio.Writer, d *diff.Difference, on Screen) {
 }
 
 func tokensOf(c *category) [2]int { return c.tokens }
-func bytesOf(c *category) [2]int  { return c.bytes }
+
+func bytesOf(c *category) [2]int { return c.bytes }
 
 // sidesColumns returns the columns of a size on both sides, and of its change.
 func sidesColumns(a, b, change string, of func(*category) [2]int) []col[*category] {
@@ -239,141 +234,4 @@ func ancestor(x *diff.Entries) string {
 		return "none"
 	}
 	return fmt.Sprintf("%s %s, line %d", orDash(entryID(x.Ancestor.ID)), x.Ancestor.Kind, x.Ancestor.Line)
-}
-
-// diffWidth is how long a line of a comparison may be on a page, in columns.
-const diffWidth = 2000
-
-// coloured returns a writer of a page of its own: the text of the form, in its colours. Nothing is
-// fetched and no script runs.
-func coloured[T any](write func(w *bufio.Writer, v T, on Screen) error, title func(v T) string) writer {
-	return plain("html", func(w *bufio.Writer, v T) error {
-		var text bytes.Buffer
-		to := bufio.NewWriter(&text)
-		if err := write(to, v, Screen{Width: diffWidth, Colour: true}); err != nil {
-			return err
-		}
-		to.Flush()
-		escaped := func(v any) string { return html.EscapeString(cleaned(v)) }
-		// a class for each colour that is used
-		if err := execute(w, "coloured", title(v), Screen{}, escaped); err != nil {
-			return err
-		}
-		writeColours(w, text.String())
-		_, err := io.WriteString(w, "</pre>\n")
-		return err
-	})
-}
-
-func diffTitle(d *diff.Difference) string { return source(d.A.Source) + " and " + source(d.B.Source) }
-
-func entriesTitle(e *diff.Entries) string { return source(e.A) + " and " + source(e.B) }
-
-// writeColours writes text for a terminal as HTML: what is in a colour is an element with a class for
-// each of its codes.
-func writeColours(w io.StringWriter, text string) {
-	for text != "" {
-		plain, rest, _ := strings.Cut(text, "\x1b[")
-		w.WriteString(html.EscapeString(plain))
-		codes, rest, painted := strings.Cut(rest, "m")
-		if !painted {
-			return
-		}
-		var inner string
-		inner, text, _ = strings.Cut(rest, "\x1b[0m")
-		classes := "c" + strings.ReplaceAll(codes, ";", " c")
-		w.WriteString(`<span class="` + classes + `">` + html.EscapeString(inner) + "</span>")
-	}
-}
-
-// writeDiffMarkdown writes a comparison as a page for a review.
-func writeDiffMarkdown(w *bufio.Writer, d *diff.Difference) error {
-	x := comparison{d}
-	p := &diffPage{w: w, x: x}
-	if err := fillMarkdown(w, "contexts",
-		map[string]any{"X": x, "Equal": x.Equal(), "Shared": x.sharedWords()}); err != nil {
-		return err
-	}
-	if err := x.prompt(func(name string) { fmt.Fprintf(w, "\n## %s\n", name) }, p.item); err != nil ||
-		!x.MessagesDiffer() {
-		return err
-	}
-	w.WriteString("\n## Messages\n\n")
-	open := false // whether a list is open
-	for _, c := range x.Messages {
-		var err error
-		if open, err = p.message(c, open); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-type diffPage struct {
-	w *bufio.Writer
-	x comparison
-}
-
-// code appends a name as a code span.
-func code(dst []byte, text string) []byte { return markdown.AppendCode(dst, []byte(text)) }
-
-func (p *diffPage) cause(dst []byte, c diff.Cause) []byte {
-	if c.IsZero() {
-		return dst
-	}
-	dst = code(append(dst, ", by "...), orDash(c.Entry))
-	dst = append(dst, " ("+c.Kind...)
-	if c.Op >= 0 {
-		dst = fmt.Appendf(dst, ", op %d", c.Op)
-	}
-	return append(dst, ')')
-}
-
-func (p *diffPage) item(c itemDiff) {
-	line := append(code([]byte{'\n'}, c.Name), " "+string(c.Change)...)
-	p.w.Write(append(p.cause(line, c.Cause), "\n\n"...))
-	if c.Change != diff.Moved {
-		p.fence(c.old, c.new)
-	}
-}
-
-// fence writes the difference of two texts.
-func (p *diffPage) fence(old, new string) {
-	all := linediff.Fold(linediff.Lines(old, new))
-	for i, l := range all {
-		if l.Mark == '@' {
-			all[i].Text = "@ " + l.Text + " @@"
-		}
-	}
-	p.w.Write(markdown.AppendFence(nil, "diff", linediff.Append(nil, all)))
-}
-
-// message writes a run of messages as an item of a list, and the lines that changed below
-// it. It reports whether the list continues.
-func (p *diffPage) message(c diff.MessageChange, open bool) (bool, error) {
-	line := fmt.Appendf(nil, "- **%s** %s", c.Change, placesOf(c))
-	if c.Count > 1 {
-		line = fmt.Appendf(line, " (%s)", phrase.Count(c.Count, "message"))
-	}
-	line = fmt.Appendf(p.cause(line, c.Cause), ", %s", phrase.Count(c.Tokens, "token"))
-	changed := c.A >= 0 && c.B >= 0 && c.Change != diff.Kept && c.Change != diff.Moved
-	if c.Count == 1 && c.Change != diff.Kept {
-		what, err := p.x.gist(c)
-		if err != nil {
-			return open, err
-		}
-		line = markdown.AppendInline(append(line, ": "...), []byte(what))
-	}
-	p.w.Write(append(line, '\n'))
-	if !changed {
-		return true, nil
-	}
-	old, new, err := p.x.texts(c)
-	if err != nil {
-		return open, err
-	}
-	p.w.WriteByte('\n')
-	p.fence(old, new)
-	p.w.WriteByte('\n')
-	return false, nil
 }

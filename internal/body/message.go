@@ -1,0 +1,206 @@
+package body
+
+import (
+	"ctxtool/sessionfmt/jsonl"
+	"encoding/json"
+	"iter"
+	"slices"
+	"strings"
+)
+
+// A message is one of the conversation, as pi prepares it for a provider.
+type message struct {
+	*jsonl.Message
+	role    jsonl.Kind
+	own     bool   // the model that gets the request made it, by this interface
+	kindred bool   // its provider did, by this interface
+	call    string // the id of the call, of a result
+	text    bool   // the content is a string
+}
+
+// A preparation is what preparing messages in order remembers.
+type preparation struct {
+	r     *request
+	yield func(*message, error) bool
+	ids   map[string]string // of calls, where they changed
+	open  []jsonl.Block     // calls of the last answer without a result
+}
+
+// messages yields the conversation without its system messages, which are in the prompt, without
+// failed answers, and with a result for each call. What a message holds is valid until the next one.
+func (r *request) messages(yield func(*message, error) bool) {
+	p := &preparation{r: r, yield: yield, ids: map[string]string{}}
+	for raw, err := range r.e.ProviderMessages() {
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		m := raw.Raw.Message()
+		if !p.next(&message{Message: m, role: m.Kind, text: m.Content.IsString()}, raw.Raw) {
+			return
+		}
+	}
+	p.close()
+}
+
+// each yields what one makes of each message, and what end makes before a message that is no result, and
+// at the end.
+func (r *request) each(one func(m *message) []any, end func() []any) iter.Seq2[any, error] {
+	return func(yield func(any, error) bool) {
+		all := func(items []any) bool {
+			return !slices.ContainsFunc(items, func(item any) bool { return !yield(item, nil) })
+		}
+		for m, err := range r.messages {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			items := one(m)
+			if m.role != jsonl.ToolResult && items != nil {
+				items = append(end(), items...)
+			}
+			if !all(items) {
+				return
+			}
+		}
+		all(end())
+	}
+}
+
+// next yields a message, after results for the calls that it leaves without one.
+func (p *preparation) next(m *message, raw jsonl.Value) bool {
+	switch m.role {
+	case jsonl.Assistant:
+		if !p.close() {
+			return false
+		}
+		if m.Failed() {
+			return true
+		}
+		p.answer(m, raw)
+	case jsonl.User:
+		if !p.close() {
+			return false
+		}
+		p.withoutImages(m, "(image omitted: model does not support images)")
+	case jsonl.ToolResult:
+		m.call = m.CallID.Text()
+		if id, changed := p.ids[m.call]; changed {
+			m.call = id
+		}
+		if k := slices.IndexFunc(p.open, func(b jsonl.Block) bool { return b.ID.Text() == m.call }); k >= 0 {
+			if m.Tool.Text() == "" { // the agent keeps it with the call alone
+				m.Tool = p.open[k].Name
+			}
+			p.open = slices.Delete(p.open, k, k+1)
+		}
+		p.withoutImages(m, "(tool image omitted: model does not support images)")
+	default:
+		return true
+	}
+	return p.yield(m, nil)
+}
+
+// answer takes from an answer what another model made for itself, and gives its calls ids that the
+// interface takes.
+func (p *preparation) answer(m *message, raw jsonl.Value) {
+	to := p.r.model
+	m.kindred = m.Provider.Is(to.Provider) && raw.Get("api").Is(p.r.form.api)
+	m.own = m.kindred && m.Model.Is(to.ID)
+	p.open = nil
+	kept := m.Blocks[:0]
+	for _, b := range m.Blocks {
+		switch b.Kind {
+		case jsonl.ThinkingBlock:
+			if !m.own || !b.Raw.Get("redacted").Truthy() && !signature(b).Truthy() && blank(b.Text) {
+				continue
+			}
+		case jsonl.CallBlock:
+			if id := b.ID.Text(); !m.own && id != "" {
+				if now := p.r.form.callID(p.r, id, !m.kindred); now != id {
+					p.ids[id] = now
+					b.ID = jsonl.AppendQuoted(nil, now)
+				}
+			}
+			p.open = append(p.open, jsonl.Block{ID: append(jsonl.Value{}, b.ID...),
+				Name: append(jsonl.Value{}, b.Name...)})
+		}
+		kept = append(kept, b)
+	}
+	m.Blocks = kept
+}
+
+// signature is what the provider needs to take thinking back.
+func signature(b jsonl.Block) jsonl.Value { return b.Raw.Get("thinkingSignature") }
+
+// close yields a result for each call that has none.
+func (p *preparation) close() bool {
+	open := p.open
+	p.open = nil
+	for _, call := range open {
+		text := jsonl.Value(`"No result provided"`).Spelled()
+		result := &jsonl.Message{Kind: jsonl.ToolResult, Tool: call.Name, IsError: jsonl.Value("true"),
+			Blocks: []jsonl.Block{{Kind: jsonl.TextBlock, Text: text}}}
+		if !p.yield(&message{Message: result, role: jsonl.ToolResult, call: call.ID.Text()}, nil) {
+			return false
+		}
+	}
+	return true
+}
+
+// withoutImages replaces the images that the model does not take.
+func (p *preparation) withoutImages(m *message, by string) {
+	if takes := p.r.model.Takes; takes != "" && !takes.Has("image") && !m.text {
+		m.Blocks = replaceImages(m.Blocks, by)
+	}
+}
+
+// replaceImages returns blocks with a text instead of images in a row.
+func replaceImages(blocks []jsonl.Block, by string) (kept []jsonl.Block) {
+	text := jsonl.Block{Kind: jsonl.TextBlock, Text: jsonl.Value(`"` + by + `"`).Spelled()}
+	was := false
+	for _, b := range blocks {
+		if b.Kind != jsonl.ImageBlock {
+			was = b.Text.Is(by)
+		} else if b = text; was {
+			continue
+		} else {
+			was = true
+		}
+		kept = append(kept, b)
+	}
+	return kept
+}
+
+// clean returns a text without lone surrogates, which providers refuse.
+func clean(exact string) string { return strings.ToValidUTF8(exact, "") }
+
+// textOf returns the text of a block.
+func textOf(b jsonl.Block) string { return clean(b.Text.Exact()) }
+
+// blank reports whether a text is white space.
+func blank(s jsonl.String) bool { return jsonl.TrimJS(s.Exact()) == "" }
+
+// texts returns the texts of a message, separated by sep.
+func (m *message) texts(sep string) string { return clean(m.Exact(sep)) }
+
+// images returns the images of a message.
+func (m *message) images() (all []jsonl.Block) {
+	for _, b := range m.Blocks {
+		if b.Kind == jsonl.ImageBlock {
+			all = append(all, b)
+		}
+	}
+	return all
+}
+
+// dataURL is an image as an address.
+func dataURL(b jsonl.Block) string { return "data:" + b.Mime.Text() + ";base64," + b.Data.Text() }
+
+// raw is JSON as it is sent, {} where there is none.
+func raw(v jsonl.Value) json.RawMessage {
+	if !v.Exists() {
+		return json.RawMessage("{}")
+	}
+	return json.RawMessage(v.AppendMinified(nil))
+}

@@ -1,0 +1,82 @@
+package render
+
+import (
+	"bufio"
+	"cmp"
+	"ctxtool/internal/base/table"
+	"ctxtool/internal/doctor"
+	"ctxtool/internal/phrase"
+	"ctxtool/sessionfmt"
+	"fmt"
+	"strings"
+)
+
+// writeDoctor writes what is wrong with a session: a head of two lines, and two for each thing that is.
+func writeDoctor(w *bufio.Writer, r *doctor.Report, on Screen) {
+	window := phrase.If(r.Window > 0, " of %d tokens (%s)", r.Window,
+		phrase.Percent(float64(r.Context)/float64(max(1, r.Window))))
+	fmt.Fprintf(w, "%s: %s, %s, %s%s\n", r.File, sessionfmt.Clean(r.Model.Provider+"/"+r.Model.ID),
+		phrase.Count(r.Requests, "request"),
+		phrase.If(r.Recorded < r.Cost, "~"), phrase.Dollars(r.Cost))
+	var fills []string
+	for _, f := range r.Fills {
+		name := f.Category
+		if name == "rest" {
+			name = "not in the file"
+		}
+		fills = append(fills, name+" "+phrase.Short(int64(f.Tokens)))
+	}
+	writeFolded(w, "", fmt.Sprintf("context %d%s: %s", r.Context, cmp.Or(window, " tokens"), strings.Join(fills, ", ")),
+		on)
+	if r.Stopped != "" {
+		writeFolded(w, "", "the replay stops at "+r.Stopped, on)
+	}
+	if len(r.Lines) == 0 {
+		fmt.Fprintln(w, "\nnothing found that is worth a change")
+	}
+	for i := range r.Lines {
+		l := &r.Lines[i]
+		fmt.Fprintln(w)
+		writeFolded(w, fmt.Sprintf("%2d  ", i+1), l.Text, on)
+		worth := l.Worth()
+		if on.Width > 0 && worth != "" && 4+len(l.Command+worth) > on.Width { // a command is never cut
+			worth = "\n    " + strings.TrimPrefix(worth, ": ")
+		}
+		fmt.Fprintf(w, "    %s%s\n", l.Command, worth)
+	}
+}
+
+// writeFolded writes a sentence, on a terminal in lines of its width, with a head before the first.
+func writeFolded(w *bufio.Writer, head, text string, on Screen) {
+	indent := max(2, measure.String(head))
+	column := measure.String(head)
+	w.WriteString(head)
+	for i, word := range strings.Split(sessionfmt.Clean(text), " ") {
+		switch {
+		case i == 0:
+		case on.Width > 0 && column+1+len(word) > on.Width:
+			column = indent
+			fmt.Fprintf(w, "\n%*s", column, "")
+		default:
+			w.WriteByte(' ')
+			column++
+		}
+		w.WriteString(word)
+		column += len(word)
+	}
+	w.WriteByte('\n')
+}
+
+// doctorSheets returns the projects of a store, the worst first.
+func doctorSheets(s *doctor.Store) []table.Sheet {
+	sheet := table.Sheet{Table: table.Of(s.Projects, table.Fields[doctor.Project](`project:path* sessions
+		requests!5 cost:dollars
+		lost:dollars dead+weight=dead:tokens unused=carried:tokens!4 damaged?!3 dropped?!3 $ what=worst.text*!2`,
+		col[*doctor.Project]{Name: "worst", Unit: table.Ref, Yields: 1,
+			Value: func(p *doctor.Project) any { return table.If(p.Session != "", p.Session) }}))}
+	for _, u := range s.Unread {
+		sheet.Notes = append(sheet.Notes, fmt.Sprintf("%s: not read: %s", sessionfmt.Clean(u.File),
+			sessionfmt.Clean(u.Error)))
+	}
+	return []table.Sheet{sheet}
+}

@@ -1,0 +1,87 @@
+package tokens
+
+import (
+	_ "embed"
+	"sync"
+	"unicode/utf8"
+)
+
+// A class is what the expressions that cut texts into pieces ask of a character, and
+// a set of classes: one bit each. They are those of Unicode 16.0, which the
+// reference's regex engine has (regex-syntax 0.8.5); Go's own tables are older.
+type class uint8
+
+const (
+	symbol  class = 1 << iota // anything else: punctuation, emoji, what is not assigned
+	upper                     // Lu, Lt
+	lower                     // Ll
+	uncased                   // Lm, Lo: letters that go with upper and with lower ones
+	mark                      // M
+	number                    // N
+	space                     // White_Space, but for the next
+	newline                   // CR, LF
+
+	letters = upper | lower | uncased
+	blanks  = space | newline
+)
+
+// classData has a byte for every 256 characters: the number of their block. The
+// blocks follow, a byte a character. Block 0 is that of the first 256 characters.
+//
+//go:embed classes.bin
+var classData string
+
+const classBlocks = (utf8.MaxRune + 1) / 256
+
+// classes looks classes up. Those of characters of one byte lie apart, where they
+// stay close at hand; bytes of longer ones have none there.
+type classes struct {
+	ascii [256]class
+}
+
+var loadClasses = sync.OnceValue(func() *classes {
+	c := &classes{}
+	for b := range utf8.RuneSelf {
+		c.ascii[b] = class(classData[classBlocks+b])
+	}
+	return c
+})
+
+// at is the class of the character of text that begins at i, and its length in
+// bytes.
+func (c *classes) at(text []byte, i int) (class, int) {
+	if k := c.ascii[text[i]]; k != 0 {
+		return k, 1
+	}
+	return wide(text[i:])
+}
+
+//go:noinline
+func wide(text []byte) (class, int) {
+	r, n := utf8.DecodeRune(text)
+	return classOf(r), n
+}
+
+func classOf(r rune) class {
+	block := int(classData[r>>8])
+	return class(classData[classBlocks+block<<8+int(r&0xff)])
+}
+
+// run is the end of the run of characters of these classes that begins at i.
+func (c *classes) run(text []byte, i int, set class) int {
+	for i < len(text) {
+		if c.ascii[text[i]]&set != 0 {
+			i++
+			continue
+		}
+		if text[i] < utf8.RuneSelf {
+			break
+		}
+		k, n := wide(text[i:])
+		if k&set == 0 {
+			break
+		}
+		i += n
+	}
+	return i
+}

@@ -1,0 +1,190 @@
+package sessionfmt
+
+import (
+	"bytes"
+	"cmp"
+	"ctxtool/internal/dialect"
+	"ctxtool/sessionfmt/jsonl"
+	"io"
+)
+
+// A document is a session that is one JSON object. Its messages are records where they stand in
+// the file, and its header is made of all other members.
+type document struct {
+	head  jsonl.Value // all members but the list, on one line
+	list  int64       // where the list begins, 0 for none
+	line  int         // of that place
+	other int         // the line of a list before it, 0 for none
+
+	broken error // why it is not read to its end: it is damaged
+	size   int64 // what is read of it then
+	last   int   // the line of that place
+}
+
+// document returns the document that a file is, and its dialect, nil for any other file, whose
+// first line may be first. Its head is that up to the member that tells the dialect.
+func (s *source) document(first jsonl.Value) (doc *document, d *dialect.Dialect, err error) {
+	if !s.mayBeDocument(first) {
+		return nil, nil, nil
+	}
+	in := dialect.NewDocument(s.bytes, s.size, nil)
+	for found := true; found && err == nil && d == nil; {
+		found, err = in.List(dialect.Messages)
+		if d = Sniff(in.Head); found && d == nil { // what comes after the list may tell
+			err = in.PassList()
+		}
+	}
+	if err := in.Failed(); err != nil || d == nil || d.Document == nil {
+		return nil, nil, err
+	}
+	return &document{head: in.Head}, d, nil
+}
+
+// mayBeDocument reports whether a file begins as a document: with an object that has messages,
+// or with one that goes on after the first line.
+func (s *source) mayBeDocument(first jsonl.Value) bool {
+	if first.First(dialect.Messages).Exists() {
+		return true
+	}
+	buf := make([]byte, min(s.size, 4<<10))
+	if readFullAt(s.bytes, buf, 0) != nil {
+		return false
+	}
+	line, _, whole := bytes.Cut(buf, []byte{'\n'})
+	return beginsDocument(buf) || !whole && first == nil && bytes.HasPrefix(line, []byte("{")) &&
+		!bytes.HasPrefix(line, []byte(`{"type":`))
+}
+
+// beginsDocument reports whether the first line is the beginning of an object, and nothing more.
+func beginsDocument(buf []byte) bool {
+	line, _, whole := bytes.Cut(buf, []byte{'\n'})
+	return whole && string(bytes.TrimSpace(line)) == "{"
+}
+
+// readDocument reads a document, and makes records of its header, of the files that the session
+// continues, and of its messages.
+func (s *Session) readDocument(workers int, opt Options) error {
+	doc, x := s.doc, s.newIndexer(s.file(), opt)
+	defer unitBuffers.Put(x.buf)
+	messages, err := s.readMessages(x, opt)
+	if err != nil {
+		return err
+	}
+	s.first = dialect.Span{Size: uint32(cmp.Or(doc.list, doc.size))}
+	header, lines := &unit{}, 0
+	header.cover.Lines, header.cover.passed = 1, 1
+	x.add(header, doc.head, 0, false)
+	for i := range header.records {
+		header.records[i].move(s.first)
+	}
+	for k := range s.base {
+		lines += s.base[k].lines
+	}
+	a := s.newArrangement(opt)
+	s.Coverage.passed = lines
+	err = a.merge(header)
+	if doc.other > 0 {
+		s.found.add("second-list", lines+doc.line, "",
+			"a second list of messages: it replaces the one on line %d", doc.other)
+	}
+	if s.Coverage.passed = 0; err == nil && len(s.base) > 0 {
+		err = s.scan(s.src, s.own.size, workers, opt, a.merge)
+	}
+	for _, u := range messages {
+		s.Coverage.passed = lines
+		if err == nil {
+			err = a.merge(u)
+		}
+	}
+	s.Coverage.passed = lines + doc.last - 1
+	if err != nil {
+		return err
+	}
+	return a.end()
+}
+
+// readMessages reads the document, and indexes the elements of its list: of several lists the last one counts.
+func (s *Session) readMessages(x *indexer, opt Options) (units []*unit, err error) {
+	doc, src := s.doc, s.file()
+	in := dialect.NewDocument(src.bytes, src.size, x.buf[:])
+	found, broken := in.List(dialect.Messages)
+	for found && broken == nil {
+		doc.other, doc.list, doc.line = doc.line, in.Offset(), in.Line()
+		u := &unit{}
+		units = []*unit{u}
+		for found, broken = in.More(); found && broken == nil; found, broken = in.More() {
+			if len(u.records) == atOnce {
+				u = &unit{}
+				units = append(units, u)
+				if opt.Progress != nil {
+					opt.Progress(in.Offset(), src.size)
+				}
+			}
+			if broken = x.element(in, u); broken != nil {
+				break
+			}
+		}
+		if broken == nil {
+			found, broken = in.List(dialect.Messages)
+		}
+	}
+	doc.head, doc.broken, doc.size, doc.last = in.Head, broken, in.Offset(), in.Line()
+	return units, in.Failed()
+}
+
+// element indexes the next element of a list.
+func (x *indexer) element(in *dialect.Document, u *unit) error {
+	off, text := in.Offset(), in.Ahead()
+	u.cover.passed = in.Line()
+	head, n := x.scan(text)
+	if n > 0 {
+		x.addForeign(u, head, newRecord(text[:n], off, u.cover.passed, true))
+		in.Pass(n)
+	} else {
+		v, err := in.Value()
+		if err != nil {
+			return err
+		}
+		x.add(u, v, off, false)
+	}
+	u.cover.Lines++
+	return nil
+}
+
+// lines returns a reader of the document as lines: the first has all but the messages, and each
+// message is another.
+func (doc *document) lines(s *source) io.Reader {
+	in := dialect.NewDocument(s.bytes, s.size, nil)
+	in.Go(doc.list, doc.line, '[')
+	return &documentLines{in: in, rest: append(bytes.Clone(doc.head), '\n'), ended: doc.list == 0}
+}
+
+type documentLines struct {
+	in    *dialect.Document
+	line  []byte
+	rest  []byte // what is not read of the line
+	ended bool
+}
+
+// Read is io.Reader's. A damaged document ends where it is damaged.
+func (l *documentLines) Read(p []byte) (n int, err error) {
+	for len(l.rest) == 0 {
+		if l.ended {
+			return 0, io.EOF
+		}
+		more, err := l.in.More()
+		var v jsonl.Value
+		if more {
+			v, err = l.in.Value()
+		}
+		if !more || err != nil {
+			l.ended = true
+			continue
+		}
+		l.line = append(v.AppendOneLine(l.line[:0]), '\n')
+		l.rest = l.line
+	}
+	n = copy(p, l.rest)
+	l.rest = l.rest[n:]
+	return n, nil
+}

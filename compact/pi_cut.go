@@ -2,7 +2,6 @@ package compact
 
 import (
 	"fmt"
-	"iter"
 	"slices"
 
 	"ctxtool/replay"
@@ -158,17 +157,6 @@ func (v *View) speaks(rec int) bool {
 	return k.IsMessage() && k != jsonl.NoMessage || k == jsonl.CustomMessage || k == jsonl.BranchSummary
 }
 
-// messages yields those of an item that no pass has removed.
-func (v *View) messages(e *item) iter.Seq2[int, *Message] {
-	return func(yield func(int, *Message) bool) {
-		for i := e.first; i < e.last; i++ {
-			if m := &v.Messages[i]; !m.Removed && !yield(i, m) {
-				return
-			}
-		}
-	}
-}
-
 // yields reports whether an item has a message in the context.
 func (v *View) yields(e *item) bool { return v.any(e, func(*Message) bool { return true }) }
 
@@ -185,8 +173,8 @@ func (v *View) any(e *item, so func(m *Message) bool) bool {
 // conversation returns the messages of items that are summarised.
 func (v *View) conversation(items []item) (all []int) {
 	for k := range items {
-		for i, m := range v.messages(&items[k]) {
-			if m.Kind != jsonl.System && !items[k].compaction {
+		for i := items[k].first; i < items[k].last && !items[k].compaction; i++ {
+			if m := &v.Messages[i]; !m.Removed && m.Kind != jsonl.System {
 				all = append(all, i)
 			}
 		}

@@ -164,7 +164,7 @@ func (c *session) match(bare *replay.Replay) error {
 // run simulates one policy.
 func (c *session) run(one *Contender) (*Run, error) {
 	w := &walk{session: c, Contender: one, run: &Run{Policy: one.Name, WindowFrom: c.from},
-		kept: map[models.Ref]map[uint64]lastSent{}, removals: c.index.Removals()}
+		kept: map[models.Ref]map[uint64]prefix{}, removals: c.index.Removals()}
 	var err error
 	switch {
 	case one.Hook != nil:

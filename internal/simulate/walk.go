@@ -20,10 +20,10 @@ type walk struct {
 	*Contender
 	run       *Run
 	keeper    *compact.Keeper
-	system    int                                // tokens of system messages after the first message
-	kept      map[models.Ref]map[uint64]lastSent // by thinking level: only such requests share a cache
-	cuts      []sharedCut                        // that keep no more than any after them
-	compacted int                                // the last request before which the policy compacted
+	system    int                              // tokens of system messages after the first message
+	kept      map[models.Ref]map[uint64]prefix // the last requests, by thinking level too: only such share a cache
+	cuts      []prefix                         // that keep no more than any after them
+	compacted int                              // the last request before which the policy compacted
 
 	used      int64 // tokens of the context as the provider would have counted the last request with its answer
 	usedAt    int   // messages then
@@ -37,17 +37,10 @@ type walk struct {
 	load      *replay.Reader // of a path that is replayed
 }
 
-// A lastSent is what the last request of a model and thinking level had.
-type lastSent struct {
+// A prefix is a beginning of a request: all of it, or what it shares with those before it.
+type prefix struct {
 	request  int
 	size     int64 // tokens
-	messages int
-}
-
-// A sharedCut is how much of its beginning a request shares with those before it.
-type sharedCut struct {
-	request  int
-	kept     int64 // tokens
 	messages int
 }
 
@@ -221,10 +214,10 @@ func (w *walk) shared(k int, x *cut, front, counted int64, compacts bool) cache.
 	row := w.rows[k]
 	c := cache.Context{Counted: counted, Kept: -1, Again: front + int64(x.KeptSize+x.Again), Cause: cache.CauseModel}
 	kept := front + int64(x.KeptSize)
-	for n := len(w.cuts); n > 0 && w.cuts[n-1].kept > kept; n-- {
+	for n := len(w.cuts); n > 0 && w.cuts[n-1].size > kept; n-- {
 		w.cuts = w.cuts[:n-1]
 	}
-	w.cuts = append(w.cuts, sharedCut{k, kept, x.Kept})
+	w.cuts = append(w.cuts, prefix{k, kept, x.Kept})
 	if compacts {
 		w.compacted = k
 	}
@@ -234,9 +227,9 @@ func (w *walk) shared(k int, x *cut, front, counted int64, compacts bool) cache.
 		c.Kept, c.Messages, c.Again, c.Cause = last.size, last.messages, 0, ""
 		// The first of the smallest since then.
 		since := w.cuts[sort.Search(len(w.cuts), func(i int) bool { return w.cuts[i].request > last.request }):]
-		if least := since[0]; least.kept < last.size {
-			c.Kept, c.Messages = least.kept, least.messages
-			c.Again = kept + int64(x.Again) - least.kept
+		if least := since[0]; least.size < last.size {
+			c.Kept, c.Messages = least.size, least.messages
+			c.Again = kept + int64(x.Again) - least.size
 			c.Cause = cache.CauseEdit
 			if w.compacted > last.request {
 				c.Cause = cache.CauseCompaction
@@ -249,10 +242,10 @@ func (w *walk) shared(k int, x *cut, front, counted int64, compacts bool) cache.
 	}
 	if !row.Unbilled() {
 		if ofModel == nil {
-			ofModel = map[uint64]lastSent{}
+			ofModel = map[uint64]prefix{}
 			w.kept[row.ModelRef()] = ofModel
 		}
-		ofModel[row.Thinking()] = lastSent{k, counted, x.Messages}
+		ofModel[row.Thinking()] = prefix{k, counted, x.Messages}
 	}
 	return c
 }

@@ -249,7 +249,7 @@ func (l *logger) reader() func(records []int) []logEntry {
 			one := &all[i]
 			one.rec = records[i]
 			if one.shown, one.err = l.read(lines, one); one.shown && l.s.Kind(one.rec).IsTurn() {
-				one.told = ledger.Tell(weigher, lines.Message())
+				one.told.Tell(weigher, lines.Message())
 			}
 		}
 		return all

@@ -78,7 +78,10 @@ func (s *Scanner) Find(text []byte) []Hit {
 // given spelling, and merges all. Offsets are those of the text.
 func (s *Scanner) views(hits []hit, text []byte, how spelling) []hit {
 	if len(text) >= huge {
-		defer s.release()
+		defer func() {
+			s.texts = [maxLayers]view{}
+			debug.FreeOSMemory()
+		}()
 	}
 	look := text
 	for k := range s.texts {
@@ -93,7 +96,11 @@ func (s *Scanner) views(hits []hit, text []byte, how spelling) []hit {
 			hits = s.words(hits, v.text, 0, len(v.text))
 		}
 		if hits = s.decoded(s.finish(hits, v.text), v.text); len(hits) > from {
-			s.locate(text, k)
+			of := text
+			for i := range s.texts[:k+1] { // only views with hits, and those that they are of, need their origins
+				s.texts[i].locate(of)
+				of = s.texts[i].text
+			}
 		}
 		for i := from; i < len(hits); i++ {
 			for h, back := &hits[i], k; back >= 0; back-- {
@@ -103,22 +110,6 @@ func (s *Scanner) views(hits []hit, text []byte, how spelling) []hit {
 		look, how = v.text, anySpelling
 	}
 	return s.settle(text, hits)
-}
-
-// release frees the memory used for huge texts.
-func (s *Scanner) release() {
-	for k := range s.texts {
-		s.texts[k] = view{}
-	}
-	debug.FreeOSMemory()
-}
-
-// locate computes the origins of view k in the text.
-func (s *Scanner) locate(text []byte, k int) {
-	for i := range s.texts[:k+1] {
-		s.texts[i].locate(text)
-		text = s.texts[i].text
-	}
 }
 
 // settle sorts hits and merges overlapping ones. It drops placeholders.

@@ -292,7 +292,12 @@ func (p *Report) prompt(l *ledger.Ledger, s *setting) (int, error) {
 	}
 	was.PartsDiffer(&is.State, func(at int, was, is *prompt.Part) {
 		if addChange(&out.Parts, at, was, is) {
-			add(&out.Parts, p.sections(parts[:1]))
+			var sections [][4]any
+			for _, s := range prompt.Split(parts[:1]) {
+				row := p.text(string(jsonl.AppendQuoted(nil, s.Text)))
+				sections = append(sections, [4]any{s.Name, row, s.Origin.By, s.Origin.Op})
+			}
+			add(&out.Parts, sections)
 			parts = parts[1:]
 		}
 	})
@@ -340,15 +345,6 @@ func addChange[T any](all *[][]any, at int, was, is *T) bool {
 func add(all *[][]any, item any) {
 	last := &(*all)[len(*all)-1]
 	*last = append(*last, item)
-}
-
-// sections returns the sections of a part.
-func (p *Report) sections(part []prompt.Part) (all [][4]any) {
-	for _, s := range prompt.Split(part) {
-		row := p.text(string(jsonl.AppendQuoted(nil, s.Text)))
-		all = append(all, [4]any{s.Name, row, s.Origin.By, s.Origin.Op})
-	}
-	return all
 }
 
 // text returns the row of a text, adding it if necessary.

@@ -418,12 +418,11 @@ func usedBy(m *jsonl.Message) int32 {
 // Told is what a message tells that is not read again where the walk meets it; see Meter.Hear.
 type Told struct{ tokens, used int32 }
 
-// Tell returns what a prompt, an answer or a result tells, counted by w.
-func Tell(w *weigh.Weigher, m *jsonl.Message) (t Told) {
+// Tell sets what a prompt, an answer or a result tells, counted by w.
+func (t *Told) Tell(w *weigh.Weigher, m *jsonl.Message) {
 	if !m.Content.IsNull() { // else a provider gets another one
-		t = Told{int32(w.Message(m).Total()), usedBy(m)}
+		*t = Told{int32(w.Message(m).Total()), usedBy(m)}
 	}
-	return t
 }
 
 // Hear records what the message of a record has told, before the walk meets it.

@@ -80,7 +80,7 @@ func (r *Replay) Reach(p sessionfmt.Point) (e *Envelope, stopped, err error) {
 	if Stopped(err) {
 		return e, err, nil
 	}
-	if err == nil && p.Before && r.Session.Answers(p.Record) {
+	if err == nil && p.Before && p.Record >= 0 && r.Session.Answers(p.Record) {
 		e.asked, err = r.ModelBy(p.Record)
 	}
 	return e, nil, err

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -282,7 +281,10 @@ func (o *checkOptions) cover(e *env, files []listedFile) error {
 	if err := noneRead(broken, len(files)); err != nil {
 		return err
 	}
-	return cmp.Or(e.print(&o.answer, paths(files), all.Sorted()), found(all.New()))
+	if err := e.print(&o.answer, paths(files), all.Sorted()); err != nil {
+		return err
+	}
+	return found(all.New())
 }
 
 // checked returns the reports on the files. One file is checked on all CPUs, several on one each.

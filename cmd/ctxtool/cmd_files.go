@@ -199,7 +199,7 @@ func (o *checkOptions) define(f *flagSet) {
 	f.choice(&o.min, "min", "info", "list only findings of this `SEVERITY` or worse:", "--min",
 		[]string{"error", "warning", "info"})
 	f.StringSliceVar(&o.only, "only", nil, "only these `CHECKS`: codes or groups ("+
-		strings.Join(namesOf(check.Groups, func(g check.Group) string { return g.Name }), ", ")+")")
+		strings.Join(namesOf(check.Groups(), func(g check.Group) string { return g.Name }), ", ")+")")
 	f.StringSliceVar(&o.skip, "skip", nil, "skip these `CHECKS`")
 	f.StringSliceVar(&o.implemented, "implemented", nil, "report calls of tools other than `NAMES`")
 	f.choice(&o.provider, "provider", "", "check also what `PROVIDER` refuses of the next request:", "unknown provider",

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	pages "ctxtool/docs/checks"
 	"ctxtool/replay"
@@ -88,11 +89,9 @@ type Group struct{ Name, About string }
 //go:embed checks.txt
 var table string
 
-// checks and Groups are what the table lists: a new check is a row there, a page in docs/checks, and
-// where neither reading nor replaying finds the damage, what finds it.
-var checks, Groups = listed()
-
-func listed() (all []*Check, groups []Group) {
+// listed returns what the table lists: a new check is a row there, a page in docs/checks, and where
+// neither reading nor replaying finds the damage, what finds it.
+var listed = sync.OnceValues(func() (all []*Check, groups []Group) {
 	var group Group
 	for line := range strings.Lines(table) {
 		words := strings.Fields(line)
@@ -117,7 +116,7 @@ func listed() (all []*Check, groups []Group) {
 		}
 	}
 	return all, groups
-}
+})
 
 // finders are how the checks work whose damage neither reading nor replaying a file finds, by their codes.
 var finders = map[string]Check{
@@ -153,12 +152,21 @@ var steps = map[string]func(*walk){
 }
 
 // All returns the checks in the order of the documentation.
-func All() []*Check { return checks }
+func All() []*Check {
+	all, _ := listed()
+	return all
+}
+
+// Groups returns the groups of checks in order.
+func Groups() []Group {
+	_, groups := listed()
+	return groups
+}
 
 // Find returns the check with that code, or nil.
 func Find(code string) *Check {
-	if k := slices.IndexFunc(checks, func(c *Check) bool { return c.Code == code }); k >= 0 {
-		return checks[k]
+	if k := slices.IndexFunc(All(), func(c *Check) bool { return c.Code == code }); k >= 0 {
+		return All()[k]
 	}
 	return nil
 }
@@ -206,12 +214,12 @@ type Choice map[string]bool
 func Choose(only, skip []string) (Choice, error) {
 	choice := Choice{}
 	for _, name := range slices.Concat(only, skip) {
-		if !slices.ContainsFunc(checks, func(c *Check) bool { return c.named(name) }) {
+		if !slices.ContainsFunc(All(), func(c *Check) bool { return c.named(name) }) {
 			return nil, fmt.Errorf("unknown check %q: a code, or one of the groups %s", sessionfmt.Quote(name),
 				groupNames())
 		}
 	}
-	for _, c := range checks {
+	for _, c := range All() {
 		wanted := len(only) == 0 || slices.ContainsFunc(only, c.named)
 		choice[c.Code] = wanted && !slices.ContainsFunc(skip, c.named)
 	}
@@ -224,7 +232,7 @@ var weighed = []string{"leaf-moved", "kept-unknown", "no-checkpoint", "bridged"}
 // Harms are the checks of damage that a command fixes, or that hides something.
 func Harms() Choice {
 	choice := Choice{}
-	for _, c := range checks {
+	for _, c := range All() {
 		choice[c.Code] = c.mend != 0 || slices.Contains(weighed, c.Code) ||
 			c.Severity == Error && c.fix != nothing && c.Group != "provider"
 	}
@@ -237,12 +245,12 @@ func (ch Choice) has(code string) bool { return ch == nil || ch[code] }
 
 // any reports whether the function is true for a check of the choice.
 func (ch Choice) any(use func(*Check) bool) bool {
-	return slices.ContainsFunc(checks, func(c *Check) bool { return ch.has(c.Code) && use(c) })
+	return slices.ContainsFunc(All(), func(c *Check) bool { return ch.has(c.Code) && use(c) })
 }
 
 func groupNames() string {
 	var names []string
-	for _, g := range Groups {
+	for _, g := range Groups() {
 		names = append(names, g.Name)
 	}
 	return strings.Join(names, ", ")

@@ -59,7 +59,7 @@ func TestCheck(t *testing.T) {
 			seen[f.Code] = true
 		}
 	}
-	for _, c := range checks {
+	for _, c := range All() {
 		if !seen[c.Code] && c.Code != "tool-gone" && c.Group != "provider" { // which have to be asked for
 			t.Errorf("nothing in testdata/sessions/bad has %s", c.Code)
 		}

@@ -18,16 +18,16 @@ func TestPages(t *testing.T) {
 	want := map[string]bool{"README.md": true, "pages.go": true}
 	var list strings.Builder
 	list.WriteString("# Checks\n\nWhat `ctxtool check` looks for. `ctxtool check --explain CODE` prints a page; `--only` and `--skip` take codes and groups.\n\nA session of another agent is checked too, and never written to: where a page names a command that writes, import the session first, with `ctxtool import SESSION -o FILE`. The report says what a broken line of it hides.\n")
-	for _, g := range Groups {
+	for _, g := range Groups() {
 		fmt.Fprintf(&list, "\n## %s\n\n%s.\n\n| code | severity | what | fix |\n|---|---|---|---|\n", g.Name, capital(g.About))
-		for _, c := range checks {
+		for _, c := range All() {
 			if c.Group == g.Name {
 				fmt.Fprintf(&list, "| [%s](%s.md) | %s | %s | %s |\n", c.Code, c.Code, c.Severity, c.Title, c.shortFix())
 			}
 		}
 	}
 	golden.Equal(t, filepath.Join(dir, "README.md"), []byte(list.String()))
-	for _, c := range checks {
+	for _, c := range All() {
 		want[c.Code+".md"] = true
 		file := filepath.Join(dir, c.Code+".md")
 		page, _ := os.ReadFile(file) // none of a new check, before its first -update
@@ -48,9 +48,9 @@ func TestPages(t *testing.T) {
 // and a code of its own.
 func TestTable(t *testing.T) {
 	seen := map[string]bool{}
-	for _, c := range checks {
+	for _, c := range All() {
 		known := false
-		for _, g := range Groups {
+		for _, g := range Groups() {
 			known = known || g.Name == c.Group
 		}
 		if !known || seen[c.Code] || c.Title == "" || c.About() == "" || c.Help() == "" {
@@ -58,7 +58,7 @@ func TestTable(t *testing.T) {
 		}
 		seen[c.Code] = true
 	}
-	for _, c := range checks {
+	for _, c := range All() {
 		if (c.Fix() == repairs) != (c.mend != 0) {
 			t.Errorf("%s: repair fixes it, or says so, and not both", c.Code)
 		}

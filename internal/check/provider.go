@@ -5,6 +5,7 @@ import (
 	"iter"
 	"strconv"
 	"strings"
+	"sync"
 
 	"ctxtool/replay"
 )
@@ -40,9 +41,7 @@ type hit struct {
 var refusedTable string
 
 // rules are all rules, by check, and by provider as in Providers.
-var rules = readRules()
-
-func readRules() (all []rule) {
+var rules = sync.OnceValue(func() (all []rule) {
 	code := ""
 	for line := range strings.Lines(refusedTable) {
 		words := strings.Fields(line)
@@ -55,13 +54,14 @@ func readRules() (all []rule) {
 		}
 	}
 	return all
-}
+})
 
 // refusals yields what a provider refuses of a request, each place once for a rule.
 func refusals(provider string, q *outgoing) iter.Seq2[*rule, hit] {
 	return func(yield func(*rule, hit) bool) {
-		for i := range rules {
-			r := &rules[i]
+		all := rules()
+		for i := range all {
+			r := &all[i]
 			if r.provider != provider || r.mended && q.byPi {
 				continue
 			}

@@ -148,7 +148,7 @@ func (x *subject) run(s *sessionfmt.Session) {
 
 // chosen yields the chosen checks, and sets x.check to each.
 func (x *subject) chosen(yield func(*Check) bool) {
-	for _, c := range checks {
+	for _, c := range All() {
 		if x.check = c; x.opt.Choice.has(c.Code) && !yield(c) {
 			return
 		}

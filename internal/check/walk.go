@@ -74,7 +74,7 @@ func (x *subject) walk(opt replay.Options) *walk {
 	if c := x.s.Reading().Certainty; c != nil {
 		w.tools.absent = c.Tools == "absent"
 	}
-	for _, g := range Groups {
+	for _, g := range Groups() {
 		if steps[g.Name] != nil && x.opt.Choice.any(func(c *Check) bool { return c.Group == g.Name }) {
 			w.steps = append(w.steps, steps[g.Name])
 		}

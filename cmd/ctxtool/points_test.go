@@ -48,7 +48,7 @@ var parents = map[string]string{
 // of foundAt want the state before the entry, for which the second line asks.
 var (
 	stateAt = []string{
-		"replay S@P", "replay S --at P", "replay S --leaf P -f json", "stats S --at P --lens context,growth,bytes,cache", "stats S@P --lens context,growth,bytes,cache",
+		"replay S@P --model acme/m1", "replay S --at P --model acme/m1", "replay S --leaf P -f json --model acme/m1", "stats S --at P --lens context,growth,bytes,cache", "stats S@P --lens context,growth,bytes,cache",
 		"render S@P", "render S --leaf P",
 		"log --tree S@P", "log --tree S --leaf P", "log S@P", "log S --leaf P", "log S --until P", "render S --until P",
 		"forgot S@P", "forgot S --at P", "notes S@P", "notes S --at P", "log S@P -f swe-cli", "trace S@P plum", "trace S plum --at P", "trace S plum --leaf P", "trace S --blame P", "trace S@P --blame",
@@ -61,7 +61,7 @@ var (
 		"trace S P", "diff S P", "diff S@P", "log S --since P", "render S --since P",
 	}
 	foundAt = [][2]string{
-		{"replay S@P --before", "replay S@P"}, {"replay S --at P --before", "replay S --at P"},
+		{"replay S@P --before --model acme/m1", "replay S@P --model acme/m1"}, {"replay S --at P --before --model acme/m1", "replay S --at P --model acme/m1"},
 		{"trace S --blame P --before", "trace S --blame P"}, {"trace S@P --blame --before", "trace S@P --blame"},
 	}
 )

@@ -70,7 +70,7 @@ func indexed(term uint64, kind Kind, name []byte) uint64 {
 // isFile reports whether a path is that of a file, by its extension, and has a folder or is alone.
 func isFile(path []byte, alone bool) bool {
 	i := bytes.LastIndexByte(path, '/')
-	return (alone || i >= 0) && bytes.IndexByte(path[i+1:], '.') > 0
+	return (alone || i > 0) && bytes.IndexByte(path[i+1:], '.') > 0
 }
 
 // everywhere are the terms of files that an agent expects in a project without having seen them.

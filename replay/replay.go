@@ -81,7 +81,10 @@ func (r *Replay) Reach(p sessionfmt.Point) (e *Envelope, stopped, err error) {
 		return e, err, nil
 	}
 	if err == nil && p.Before && p.Record >= 0 && r.Session.Answers(p.Record) {
-		e.asked, err = r.ModelBy(p.Record)
+		var asked models.Ref
+		if asked, err = r.ModelBy(p.Record); asked.Known() {
+			e.asked = asked
+		}
 	}
 	return e, nil, err
 }

@@ -33,6 +33,7 @@ func TestEverywhere(t *testing.T) {
 		{`{"text":"db://a:x9k2@h x9k2 x9k2z"}` + "\n" + `["x9k2"]`, `{"text":"db://a:[redacted:url-password-1]@h [redacted:url-password-1] x9k2z"}` + "\n" + `["[redacted:url-password-1]"]`},
 		{`{"text":"db://a:20264@h"}` + "\n" + `[20264]`, `{"text":"db://a:[redacted:url-password-1]@h"}` + "\n" + `[20264]`},
 		{`["x =3D ghp=5FR4nd0mT0k3n", "y =3D ghp=5FR4nd0mT0k4n"]`, `["x =3D [redacted:key-cut-short-1]", "y =3D [redacted:key-cut-short-2]"]`},
+		{`["see ghp=5FR4nd0mT0k3n", "a=3Db"]`, `["see [redacted:key-cut-short-1]", "a=3Db"]`}, // one text has the sign for the line
 		{`["see Z2hwX1I0bmQwbVQwazNuVjRsdTNGMFI="]`, `["see [redacted:key-cut-short-1]"]`},
 		{`["api_key=` + key + `", "…` + key[4:13] + `…"]`, `["api_key=` + gone + `", "…` + gone + `…"]`},
 	} {

@@ -88,7 +88,7 @@ func (x *Run) find(line []byte, first bool) []hit {
 	if len(line) >= huge {
 		debug.FreeOSMemory() // free the memory of the previous line
 	}
-	x.edits = x.edits[:0]
+	x.edits, x.s.line, x.s.quoted = x.edits[:0], line, 0
 	if !x.walk.walk(line) {
 		x.raw(x.s.plain(x.hits[:0], line), line, first)
 		return x.edits

@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"bytes"
 	"cmp"
 	"runtime/debug"
 	"slices"
@@ -42,6 +43,8 @@ type Scanner struct {
 	queue  []foundUse // of tokens and keys
 	ends   []int      // by token: where its characters end
 	noting bool       // words are noted
+	line   []byte     // what is searched; its texts are parts of it
+	quoted int8       // it has parts in quoted-printable, below 0 if not; 0 if it was not looked for them
 	spots  []spot     // the words of the text that was searched last
 	before []spot     // and of the one before it
 
@@ -66,6 +69,7 @@ func (r *Redactor) NewScanner() *Scanner {
 // include them completely.
 func (s *Scanner) Find(text []byte) []Hit {
 	var found []Hit
+	s.line, s.quoted = text, 0
 	s.noting = len(text) < largeText
 	for _, h := range s.views(s.plain(nil, text), text, anySpelling) {
 		found = append(found, Hit{s.r.names[h.rule], h.start, h.end})
@@ -86,7 +90,7 @@ func (s *Scanner) views(hits []hit, text []byte, how spelling) []hit {
 	look := text
 	for k := range s.texts {
 		v := &s.texts[k]
-		if !makeView(v, look, how, s.noting) && !makeView(v, look, quotedSpelling, s.noting) {
+		if !makeView(v, look, how, s.noting) && !(makeView(v, look, quotedSpelling, s.noting) && s.quotes(v)) {
 			break
 		}
 		from := len(hits)
@@ -110,6 +114,17 @@ func (s *Scanner) views(hits []hit, text []byte, how spelling) []hit {
 		look, how = v.text, anySpelling
 	}
 	return s.settle(text, hits)
+}
+
+// quotes reports whether a view resolves quoted-printable: its text has a sign of that, or what it is part of.
+func (s *Scanner) quotes(v *view) bool {
+	if !v.sure && s.quoted == 0 {
+		s.quoted = -1
+		if slices.ContainsFunc(quotedSigns, func(sign string) bool { return bytes.Contains(s.line, []byte(sign)) }) {
+			s.quoted = 1
+		}
+	}
+	return v.sure || s.quoted > 0
 }
 
 // settle sorts hits and merges overlapping ones. It drops placeholders.

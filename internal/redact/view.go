@@ -19,6 +19,7 @@ type view struct {
 	text []byte
 	from []origin // in order; see locate
 	how  spelling // what is resolved in it
+	sure bool     // it is in that spelling, of which quoted-printable is hard to tell from other texts
 }
 
 // An origin is the source of the bytes of a view from one on: successive bytes of the source,
@@ -38,6 +39,9 @@ const (
 	anySpelling                    // escapes of all kinds, and invisible characters
 	quotedSpelling                 // quoted-printable
 )
+
+// quotedSigns show that a line has parts in quoted-printable, also where it spells the end of a line.
+var quotedSigns = []string{"=3D", "=3d", "=\n", "=\r", `=\n`, `=\r`}
 
 // makeView makes a view of text, with origins if they are wanted at once. It returns false if there is
 // nothing to resolve.
@@ -59,7 +63,8 @@ func (v *view) locate(text []byte) {
 
 func (v *view) read(text []byte, located bool) bool {
 	v.text = v.text[:0]
-	done, sure := 0, v.how != quotedSpelling
+	done := 0
+	v.sure = v.how != quotedSpelling
 	mark := func(from int) {
 		if located {
 			v.from = append(v.from, origin{int32(len(v.text)), int32(from)})
@@ -77,7 +82,7 @@ func (v *view) read(text []byte, located bool) bool {
 			i++
 			continue
 		}
-		sure = sure || r < 0 || r == '=' // quoted-printable has one of these, and other texts have neither
+		v.sure = v.sure || r < 0 || r == '=' // quoted-printable has one of these, and other texts have neither
 		add(i)
 		if r >= 0 {
 			mark(-1 - i)
@@ -86,7 +91,7 @@ func (v *view) read(text []byte, located bool) bool {
 		i += n
 		done = i
 	}
-	if done == 0 || !sure {
+	if done == 0 {
 		return false
 	}
 	add(len(text))

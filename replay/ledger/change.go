@@ -47,7 +47,7 @@ func (l *Ledger) Of(p replay.Piece) (Message, error) {
 func (l *Ledger) Since(of, k int32) (changes iter.Seq[*replay.Change], below int) {
 	q, e := &l.Requests[k], &l.Requests[of]
 	rec, other, place, at := int(q.Record), int(e.Record), q.Place, e.Place
-	for below = -1; rec != other && place >= 0; {
+	for below = rec; rec != other && place >= 0; {
 		if place >= at {
 			below, rec, place = rec, l.Replay.Session.Parent(rec), place-1
 		} else {

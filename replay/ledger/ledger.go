@@ -235,7 +235,10 @@ func (l *Ledger) Thinking(q *Request) jsonl.Value {
 
 // Asked returns the model that a request was for: the one that its answer names, else the path's.
 func (l *Ledger) Asked(q *Request) (models.Ref, error) {
-	if ref := cmp.Or(l.Replay.Options.Model, l.Models[q.Model].Ref); ref != (models.Ref{}) {
+	if ref := l.Replay.Options.Model; ref != (models.Ref{}) {
+		return ref, nil
+	}
+	if ref := l.Models[q.Model].Ref; ref.Known() {
 		return ref, nil
 	}
 	if k := l.Answered(int(q.ModelBy)); k >= 0 {

@@ -260,6 +260,11 @@ type Ref struct {
 	ID       string `json:"id"`
 }
 
+// Known reports whether a provider and a model are named, neither as one that is not known.
+func (m Ref) Known() bool {
+	return m.Provider != "" && m.ID != "" && m.Provider != "unknown" && m.ID != "unknown"
+}
+
 // Name is provider/id, or the id alone where no provider is known. It is empty for no model.
 func (m Ref) Name() string {
 	if m == (Ref{}) {

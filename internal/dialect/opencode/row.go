@@ -52,9 +52,11 @@ func (r *row) read(text jsonl.Value) (size int) {
 	size = len(c.Since(0))
 	switch d := &r.data; {
 	case r.table.Is("message"):
+		d.info = infoData{} // which an event's data has
 		infoShape.Read(c.Reset(d.raw), &d.info)
 		d.info.raw, d.info.id = d.raw, r.id
 	case r.table.Is("part"):
+		d.part, d.info = partData{}, infoData{}
 		partShape.Read(c.Reset(d.raw), &d.part)
 		d.part.raw, d.part.id, d.part.messageID = d.raw, r.id, r.of
 	}

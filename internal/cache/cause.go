@@ -225,11 +225,14 @@ func (c *accountant) originAfter(known, k int32) origin.Origin {
 	return v.Piece(i).Origin()
 }
 
-// last returns the last of some changes for which want returns true, nil for none.
-func last(changes iter.Seq[*replay.Change], want func(*replay.Change) bool) *replay.Change {
-	for ch := range changes {
-		if want(ch) {
-			return ch
+// last returns the last of some changes that is wanted, nil for none. Where no change is wanted in the first way,
+// the next way counts.
+func last(changes iter.Seq[*replay.Change], ways ...func(*replay.Change) bool) *replay.Change {
+	for _, wanted := range ways {
+		for ch := range changes {
+			if wanted(ch) {
+				return ch
+			}
 		}
 	}
 	return nil
@@ -286,12 +289,12 @@ func (c *accountant) whyPrompt(b *Break, was, is *ledger.Prompt, changes iter.Se
 	if was.Tools != is.Tools && last(changes, declares) == nil {
 		b.Cause = CauseTools // no change has set the text
 	}
-	found := cmp.Or(last(changes, func(ch *replay.Change) bool {
+	found := last(changes, func(ch *replay.Change) bool {
 		return (ch.Do == replay.OpSet || c.opt.Collapse) && declares(ch)
-	}), last(changes, func(ch *replay.Change) bool {
+	}, func(ch *replay.Change) bool {
 		edit := ch.Do == replay.OpRemove && c.l.Replay.Session.Kind(ch.Target) == jsonl.System
 		return edit || ch.Do == replay.OpRecompact
-	}), last(changes, declares))
+	}, declares)
 	if cause := causeOf(found); cause != CauseUnknown {
 		b.Cause = cause
 	}
@@ -322,9 +325,9 @@ func (c *accountant) replaced(b *Break, was, is origin.Origin, changes iter.Seq[
 		}
 		return causeOf(ch) != CauseUnknown
 	}
-	found := cmp.Or(last(changes, func(ch *replay.Change) bool {
+	found := last(changes, func(ch *replay.Change) bool {
 		return may(ch) && (ch.Do == replay.OpRemove || ch.By.Record == is.Record && ch.By.Op == is.Op)
-	}), last(changes, may))
+	}, may)
 	b.Cause = causeOf(found)
 	c.blame(b, found)
 }

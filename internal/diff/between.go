@@ -2,9 +2,11 @@ package diff
 
 import (
 	"cmp"
+	"slices"
 
 	"ctxtool/replay"
 	"ctxtool/replay/origin"
+	"ctxtool/sessionfmt"
 )
 
 // A Span is two points of one session and what lies between them: both envelopes, and what
@@ -45,13 +47,16 @@ func Between(r *replay.Replay, a, b int) (*Span, error) {
 		shared++
 	}
 	for k, path := range [][]int{pathA[shared:], pathB[shared:]} {
-		side := w.Fork()
+		side, known := w.Fork(), len(r.Findings)
 		s.to[k].only = make([]bool, r.Session.Len())
 		err := s.to[k].follow(side, path)
 		if s.Stopped = cmp.Or(err, s.Stopped); s.Stopped != nil && !replay.Stopped(s.Stopped) {
 			return nil, s.Stopped
 		}
 		*[]**replay.Envelope{&s.A, &s.B}[k] = side.Step().Envelope()
+		r.Findings = append(r.Findings[:known], slices.DeleteFunc(r.Findings[known:], func(f sessionfmt.Finding) bool {
+			return slices.Contains(r.Findings[:known], f) // in a circle of parents both sides find it
+		})...)
 	}
 	if s.Stopped != nil && s.A.Leaf == s.B.Leaf && a != b {
 		return nil, s.Stopped // both points are after it

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"cmp"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -150,11 +149,13 @@ func figures(f check.Figures) string {
 		phrase.Count(f.Requests, "request")
 }
 
+// annotationLevels are the levels of GitHub's annotations by severity, of findings and of verdicts.
+var annotationLevels = map[string]string{"error": "error", "warning": "warning", "info": "notice"}
+
 func writeAnnotations(w *bufio.Writer, r check.Reports, _ Screen) {
-	level := map[check.Severity]string{check.Error: "error", check.Warning: "warning", check.Info: "notice"}
 	for _, f := range r.Files {
 		for _, found := range f.Findings {
-			annotate(w, level[found.Severity], found.File, found.Line, found.Code, message(found))
+			annotate(w, annotationLevels[found.Severity.String()], found.File, found.Line, found.Code, message(found))
 		}
 	}
 }
@@ -166,49 +167,4 @@ func message(f check.Finding) string {
 		text += "; " + hides(*f.Hides)
 	}
 	return text + phrase.If(f.Fix != "", "; fix: %s", f.Fix)
-}
-
-// sarifProperties are what SARIF has no field for.
-type sarifProperties struct {
-	Entry string         `json:"entry,omitempty"`
-	Hides *check.Figures `json:"hides,omitempty"`
-	Fix   string         `json:"fix,omitempty"`
-}
-
-var sarifLevels = map[check.Severity]string{check.Error: "error", check.Warning: "warning", check.Info: "note"}
-
-// writeSARIF writes findings as a SARIF log (OASIS, version 2.1.0), the rules of which are the checks.
-func writeSARIF(w *bufio.Writer, r check.Reports) error {
-	type object = map[string]any
-	rules, results, index := []object{}, []object{}, map[string]int{}
-	for k, c := range check.All() {
-		index[c.Code] = k
-		rules = append(rules, object{
-			"id": c.Code, "shortDescription": object{"text": c.Title}, "fullDescription": object{"text": c.About()},
-			"help":                 object{"text": c.Help(), "markdown": c.Page()},
-			"defaultConfiguration": object{"level": sarifLevels[c.Severity]},
-		})
-	}
-	for _, f := range r.Files {
-		for _, found := range f.Findings {
-			place := object{"artifactLocation": object{"uri": (&url.URL{Path: found.File}).EscapedPath()}}
-			if found.Line > 0 {
-				place["region"] = object{"startLine": found.Line}
-			}
-			result := object{
-				"ruleId": found.Code, "ruleIndex": index[found.Code], "level": sarifLevels[found.Severity],
-				"message": object{"text": message(found)}, "locations": []object{{"physicalLocation": place}},
-			}
-			if p := (sarifProperties{found.Entry, found.Hides, found.Fix}); p != (sarifProperties{}) {
-				result["properties"] = p
-			}
-			results = append(results, result)
-		}
-	}
-	run := object{
-		"tool":       object{"driver": object{"name": "ctxtool", "rules": rules}},
-		"columnKind": "utf16CodeUnits", "results": results,
-	}
-	schema := "https://json.schemastore.org/sarif-2.1.0.json"
-	return WriteJSON(w, object{"$schema": schema, "version": "2.1.0", "runs": []object{run}})
 }

@@ -28,15 +28,22 @@ func gateSheets(r *gate.Report) []table.Sheet {
 func writeGateAnnotations(w *bufio.Writer, r *gate.Report, _ Screen) {
 	for i := range r.Verdicts {
 		v := &r.Verdicts[i]
-		level := string(v.Severity)
-		switch v.State {
-		case gate.Tolerated:
-			level = "notice"
-		case gate.Unknown, gate.Kept:
-			continue
+		if severity := verdictSeverity(v); severity != "" {
+			text := verdictText(v) + phrase.If(v.Entry != "", ", see entry %s", v.Entry)
+			annotate(w, annotationLevels[severity], v.Path, v.Line, v.Figure, text)
 		}
-		annotate(w, level, v.Path, v.Line, v.Figure, verdictText(v)+phrase.If(v.Entry != "", ", see entry %s", v.Entry))
 	}
+}
+
+// verdictSeverity returns error, warning or info for a value beyond its limit, else "".
+func verdictSeverity(v *gate.Verdict) string {
+	switch v.State {
+	case gate.Crossed:
+		return string(v.Severity)
+	case gate.Tolerated:
+		return "info"
+	}
+	return ""
 }
 
 // GateLine returns a verdict as one sentence with its place.

@@ -3,7 +3,10 @@ package render_test
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"encoding/xml"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -136,6 +139,54 @@ func TestGateJUnit(t *testing.T) {
 	}
 	if c := s.Cases[4]; c.Name != "cost.day 2026-01-31 <= 1.00" || c.Class != "all sessions" || c.Failure != nil || !strings.Contains(c.Out, "allowed 0.05") {
 		t.Errorf("%+v", c)
+	}
+}
+
+// TestGateSARIF: results are the verdicts that annotations have, with the rule of their figure; a figure of all
+// sessions has no location.
+func TestGateSARIF(t *testing.T) {
+	var log struct {
+		Runs []struct {
+			Tool struct {
+				Driver struct{ Rules []struct{ ID string } }
+			}
+			Results []struct {
+				RuleID    string
+				RuleIndex int
+				Level     string
+				Message   struct{ Text string }
+				Locations []struct {
+					PhysicalLocation struct {
+						ArtifactLocation struct{ URI string }
+						Region           struct{ StartLine int }
+					}
+				}
+				Properties struct{ Entry string }
+			}
+		}
+	}
+	must.Do(json.Unmarshal([]byte(gateText(func(w *bufio.Writer) error {
+		return render.Write(w, gateReport("a b.jsonl"), "sarif", render.Screen{})
+	})), &log))
+	want := []string{
+		"readable error: readable: no session at a%20b.jsonl:0",
+		"context.tokens error: context.tokens 162400, limit <= 150000 (+8.3%), see entry e,1 at a%20b.jsonl:12 e,1",
+		"cost.total error: cost.total >= 1.20 (2 calls unpriced), limit <= 5.00",
+		"cache.hit-rate warning: cache.hit-rate 31.0%, limit >= 60.0% (-29.0 points)",
+		"cost.day note: cost.day of 2026-01-31 1.0420, limit <= 1.00 (+4.2%, allowed 0.05)",
+	}
+	var got []string
+	for _, r := range log.Runs[0].Results {
+		text := r.RuleID + " " + r.Level + ": " + r.Message.Text
+		for _, l := range r.Locations {
+			text += fmt.Sprintf(" at %s:%d %s", l.PhysicalLocation.ArtifactLocation.URI, l.PhysicalLocation.Region.StartLine, r.Properties.Entry)
+		}
+		if got = append(got, strings.TrimSpace(text)); log.Runs[0].Tool.Driver.Rules[r.RuleIndex].ID != r.RuleID {
+			t.Errorf("%s: the rule at %d is another one", r.RuleID, r.RuleIndex)
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 

@@ -35,7 +35,7 @@ func (s Stats) table() (t table.Table) {
 	return t
 }
 
-// shown returns the sheets of a text, without the gate. How sure the figures of a session are stands
+// shown returns the sheets without the gate. How sure the figures of a session are stands
 // above them.
 func (s Stats) shown() (all []table.Sheet) {
 	var sure []string
@@ -57,11 +57,8 @@ func (s Stats) shown() (all []table.Sheet) {
 	return all
 }
 
-// textSheets returns the sheets of text, the gate below the others.
-func (s Stats) textSheets() []table.Sheet { return slices.Concat(s.shown(), gateSheets(s.Gate)) }
-
-// reviewSheets returns the sheets of Markdown, the gate first.
-func (s Stats) reviewSheets() []table.Sheet { return slices.Concat(gateSheets(s.Gate), s.shown()) }
+// sheets returns the sheets of text and Markdown, the verdict of the gate first.
+func (s Stats) sheets() []table.Sheet { return slices.Concat(gateSheets(s.Gate), s.shown()) }
 
 // writeSheets writes sheets as text.
 func writeSheets(w *bufio.Writer, sheets []table.Sheet, on Screen) {

@@ -101,7 +101,7 @@ var writers = append([]writer{
 
 	text("text", writeCheck),
 	jsonlOf(func(r check.Reports) []*check.Report { return r.Files }),
-	plain("sarif", writeSARIF),
+	plain("sarif", writeCheckSARIF),
 	text("text", writeCoverage),
 	jsonlOf(func(c check.Coverage) []check.Field { return c.Fields }),
 	text("github", writeAnnotations),
@@ -167,8 +167,8 @@ var writers = append([]writer{
 	csvOf(func(s *simulate.Store) table.Table { return simulatedTable(s.Sessions...) }),
 	plain("jsonl", writeSimulationsLines),
 
-	sheets("text", Stats.textSheets),
-	sheets("markdown", Stats.reviewSheets),
+	sheets("text", Stats.sheets),
+	sheets("markdown", Stats.sheets),
 	csvOf(Stats.table),
 	plain("json", writeStatsJSON),
 	plain("jsonl", writeStatsJSON),
@@ -176,6 +176,8 @@ var writers = append([]writer{
 	plain("junit", func(w *bufio.Writer, s Stats) error { return writeGateJUnit(w, s.Gate) }),
 	text("github", writeGateAnnotations),
 	plain("junit", writeGateJUnit),
+	plain("sarif", func(w *bufio.Writer, s Stats) error { return writeGateSARIF(w, s.Gate) }),
+	plain("sarif", writeGateSARIF),
 }, forms(func(f *body.Form) writer {
 	return plain(f.Name, func(w *bufio.Writer, r Report) error { return f.Write(w, r.Envelope) })
 })...)

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -38,13 +37,7 @@ type browseOptions struct {
 func (o *browseOptions) define(f *flagSet) {
 	o.redaction.flags(f)
 	f.models(&o.known)
-	f.Var(countFlag(&o.port), "port", "serve on port `N` of 127.0.0.1 (default: a free one)")
-	f.before(func() error {
-		if o.port > math.MaxUint16 {
-			return fmt.Errorf("--port %d: must be at most %d", o.port, math.MaxUint16)
-		}
-		return nil
-	})
+	f.Var(portFlag(&o.port), "port", "serve on port `N` of 127.0.0.1; 0, the default, is a free one")
 	f.BoolVar(&o.noOpen, "no-open", false, "print the address, and open no browser")
 }
 

@@ -24,7 +24,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A numberFlag is a flag with a number above 0. The number stays 0 if the flag is not set.
+// A numberFlag is a flag with a number. The number stays 0 if the flag is not set.
 type numberFlag[N int | int64] struct {
 	n    *N
 	read func(text string) (N, error) // parses the value
@@ -80,6 +80,17 @@ func countFlag(n *int) numberFlag[int] {
 			return 0, errors.New("must be a whole number above 0")
 		}
 		return n, nil
+	}}
+}
+
+// portFlag returns a flag with the number of a port, 0 for a free one.
+func portFlag(n *int) numberFlag[int] {
+	return numberFlag[int]{n, func(text string) (int, error) {
+		port, err := strconv.ParseUint(text, 10, 16)
+		if err != nil {
+			return 0, errors.New("must be a port from 1 to 65535, or 0 for a free one")
+		}
+		return int(port), nil
 	}}
 }
 

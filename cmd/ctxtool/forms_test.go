@@ -26,6 +26,7 @@ var answers = []string{
 // needed are flags that an answer requires in some form.
 var needed = map[string]string{
 	"stats -f github": "--require cost.total>=0", "stats -f junit": "--require cost.total>=0",
+	"stats -f sarif": "--require cost.total>=0",
 }
 
 // TestForms: every form that a command offers answers, by -f and by --json.

@@ -22,7 +22,8 @@ type gateFlags struct {
 	said  *gate.Report // nil without a gate
 }
 
-var gateForms = []string{"github", "junit"}
+// gateForms are the output forms that have only the verdicts of a gate.
+var gateForms = []string{"github", "junit", "sarif"}
 
 func (o *gateFlags) flags(f *flagSet) {
 	f.StringSliceVar(&o.budgets, "require", nil, "exit with 1 if a figure crosses `LIMIT`")

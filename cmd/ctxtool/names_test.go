@@ -36,7 +36,7 @@ func TestOddNames(t *testing.T) {
 	for _, words := range []string{
 		"replay S", "replay S -f json", "replay S --strict", "replay S --at nowhere", "replay S --tail --rules pi", "replay S -o missing\x1b/x",
 		"log S", "log --tree S", "show S leaf", "diff S root leaf", "diff S S", "trace S x", "cache S", "cache S -f csv", "stats S", "stats S -f csv",
-		"stats S -f markdown", "stats S --require cost.total<=0", "stats S --require cost.total<=0 -f github", "stats S --require cost.total<=0 -f junit",
+		"stats S -f markdown", "stats S --require cost.total<=0", "stats S --require cost.total<=0 -f github", "stats S --require cost.total<=0 -f junit", "stats S --require cost.total<=0 -f sarif",
 		"count S", "count S -f csv", "reduce S --policy gsh --window 200", "reduce --pass truncate S", "reduce --pass strip-thinking S", "undo S", "render S", "check S", "check S -f github",
 		"check S -f markdown", "repair S", "redact S", "migrate S", "label S leaf x", "label --session S x", "edit S leaf --omit", "branch S leaf", "ls S", "ls S --strict",
 	} {

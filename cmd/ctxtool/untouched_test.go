@@ -34,7 +34,7 @@ func readingLines() (lines []string) {
 		"diff FILE root leaf -o OUT", "diff FILE -f json -o OUT", "diff FILE leaf -f markdown -o OUT", "diff FILE root leaf -f stat -o OUT", "diff FILE root leaf --entries -o OUT",
 		"stats FILE -o OUT"+everyLens(), "stats FILE -f json -o OUT"+everyLens(), "stats FILE -f jsonl -o OUT", "stats FILE -f markdown -o OUT"+everyLens(),
 		"stats FILE --lens cost -f csv --by day,model,branch -o OUT", "stats FILE --lens context --counter o200k -o OUT",
-		"stats FILE --require cost.total<=1 --require context.tokens<=1 -f junit -o OUT", "stats FILE --require check.errors<=0 -f github -o OUT", "stats FILE --redact -o OUT"+everyLens(),
+		"stats FILE --require cost.total<=1 --require context.tokens<=1 -f junit -o OUT", "stats FILE --require check.errors<=0 -f github -o OUT", "stats FILE --require check.errors<=0 -f sarif -o OUT", "stats FILE --redact -o OUT"+everyLens(),
 		"check FILE -o OUT", "check FILE -f json -o OUT", "check FILE -f sarif -o OUT",
 	)
 }

@@ -273,6 +273,9 @@ func FindFigure(name string) (*Figure, error) {
 	return nil, sessionfmt.Errorf("unknown figure %q", sessionfmt.Quote(name)).Hinted(hint)
 }
 
+// Figures returns all figures, in the order of the help.
+func Figures() []Figure { return slices.Clone(figures) }
+
 // FigureNames returns the names of all figures.
 func FigureNames() (names []string) {
 	for i := range figures {

@@ -132,7 +132,9 @@ func writeSheetsMarkdown(w *bufio.Writer, sheets []table.Sheet) {
 		if k > 0 {
 			w.WriteByte('\n')
 		}
-		fmt.Fprintf(w, "### %s\n", inline(sheetTitle(s)))
+		if title := sheetTitle(s); title != "" {
+			fmt.Fprintf(w, "### %s\n", inline(title))
+		}
 		list(s.Above)
 		if s.Chart != nil {
 			w.WriteString("\n```text\n")

@@ -111,14 +111,32 @@ func (d Disk) openWith(name string, flag int) (*os.File, error) {
 		func(r *os.Root, name string) (*os.File, error) { return r.OpenFile(name, os.O_RDONLY|flag, 0) })
 }
 
-// within opens or describes a file in one of the disk's folders.
+// within opens or describes a file in one of the disk's folders. A link may lead from one of them to
+// another.
 func within[T any](d Disk, name string, do func(r *os.Root, name string) (T, error)) (out T, err error) {
-	for _, root := range d.Within {
-		if below, err := filepath.Rel(root.Name(), d.Path(name)); err == nil && filepath.IsLocal(below) {
-			return do(root, below)
+	err = &fs.PathError{Op: "open", Path: name, Err: ErrOutside}
+	try := func(path string, resolve func(string) (string, error)) bool {
+		for _, root := range d.Within {
+			dir, fault := resolve(root.Name())
+			if fault != nil {
+				continue
+			}
+			if below, fault := filepath.Rel(dir, path); fault == nil && filepath.IsLocal(below) {
+				out, err = do(root, below)
+				return true
+			}
 		}
+		return false
 	}
-	return out, &fs.PathError{Op: "open", Path: name, Err: ErrOutside}
+	path := d.Path(name)
+	if !try(path, func(dir string) (string, error) { return dir, nil }) || err == nil {
+		return out, err
+	}
+	target, fault := filepath.EvalSymlinks(path)
+	if fault == nil && target != path && !try(target, filepath.EvalSymlinks) {
+		err = &fs.PathError{Op: "open", Path: name, Err: ErrOutside}
+	}
+	return out, err
 }
 
 // ReadFile returns the contents of a file.

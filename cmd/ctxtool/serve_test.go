@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/must"
@@ -63,7 +64,8 @@ func TestServe(t *testing.T) {
 		os.MkdirAll(filepath.Dir(name), 0o700)
 		must.Do(os.WriteFile(name, []byte(text), 0o600))
 	}
-	for name, target := range map[string]string{"link.jsonl": outside, "dir": dir} {
+	must.Do(os.Chtimes(filepath.Join(store, "demo.jsonl"), time.Time{}, time.Unix(1e9, 0))) // secret.jsonl is the newest
+	for name, target := range map[string]string{"link.jsonl": outside, "dir": dir, "inside.jsonl": filepath.Join(store, "demo.jsonl")} {
 		if err := os.Symlink(target, filepath.Join(store, name)); err != nil {
 			t.Log(err) // some systems have none
 		}
@@ -87,7 +89,10 @@ func TestServe(t *testing.T) {
 		{"show", `{"session":"11111111","point":"bb"}`, "deployed"},
 		{"diff", `{"session":"demo.jsonl","from":"request:1"}`, "# Two contexts"},
 		{"trace", `{"session":"11111111","text":"deployed"}`, "in the context (1)"},
+		{"search_context", `{"query":"deployed"}`, "# Session Search: \"deployed\" (1 results)"},
 		{"cost", `{"session":"demo.jsonl"}`, "### cost"},
+		{"cost", `{}`, "The newest session: `11111111-2222-4333-8444-555555555555` `pi` `2026-01-01T00:00:00.000Z` `/w/parcel`"},
+		{"get_context", `{"session":"inside.jsonl"}`, "## Messages"},
 		{"list_sessions", `{"project":"parcel"}`, "sessions"},
 	} {
 		for range 2 { // the second answer is kept
@@ -109,7 +114,7 @@ func TestServe(t *testing.T) {
 		t.Errorf("not cut: %s", text)
 	}
 	resources, err := client.ListResources(t.Context(), nil)
-	if err != nil || len(resources.Resources) != 2 {
+	if err != nil || len(resources.Resources) != 3 {
 		t.Fatalf("resources %v, %v", resources, err)
 	}
 	page, err := client.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "ctxtool://session/11111111-2222-4333-8444-555555555555"})

@@ -129,21 +129,38 @@ func (s *server) call(ctx context.Context, t *tool, arguments json.RawMessage) a
 	if in.err != nil {
 		return answer{text: s.Redact(in.err.Error()), fails: true}
 	}
-	return s.run(ctx, append([]string{t.Command}, args...), in.tokens(s.MaxTokens))
+	return s.run(ctx, s.which(in.newest), append([]string{t.Command}, args...), in.tokens(s.MaxTokens))
 }
 
-// run returns the answer of a command line, the earlier one if no file has changed since.
-func (s *server) run(ctx context.Context, args []string, budget int64) answer {
+// which returns the line that says which session an answer without one is about, empty for no file.
+func (s *server) which(file string) string {
+	if file == "" {
+		return ""
+	}
+	h := store.ReadHeader(s.Store.Disk, file)
+	text := []byte("The newest session:")
+	for _, value := range []string{h.ID, h.Agent, h.Timestamp, h.CWD} {
+		if value = s.Redact(value); value != "" {
+			text = markdown.AppendCode(append(text, ' '), []byte(value))
+		}
+	}
+	return string(text) + "\n\n"
+}
+
+// run returns the answer of a command line below an introduction, the earlier one if no file has changed
+// since.
+func (s *server) run(ctx context.Context, intro string, args []string, budget int64) answer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := ctx.Err(); err != nil { // while others ran
 		return answer{text: err.Error(), fails: true}
 	}
-	key, files := fmt.Sprint(budget, args), s.files()
+	key, files := fmt.Sprint(budget, args, intro), s.files()
 	if a, ok := s.cached[key]; ok && a.files == files {
 		return a
 	}
 	out := &limited{most: int(min(budget, 1<<30)) * mostBytesPerToken}
+	io.WriteString(out, intro)
 	notes, status := s.Run(ctx, out, args)
 	if err := ctx.Err(); err != nil { // the client has cancelled the call
 		return answer{text: err.Error(), fails: true}
@@ -152,8 +169,8 @@ func (s *server) run(ctx context.Context, args []string, budget int64) answer {
 	switch {
 	case status > 1:
 		a = answer{files: files, text: strings.TrimRight(notes, "\n"), fails: true}
-	case a.text == "":
-		a.text = "Nothing found."
+	case a.text == intro:
+		a.text += "Nothing found."
 	}
 	if len(s.cached) >= mostCached {
 		clear(s.cached)
@@ -271,7 +288,7 @@ func (s *server) readResource(ctx context.Context, req *mcp.ReadResourceRequest)
 	if err != nil {
 		return nil, mcp.ResourceNotFoundError(req.Params.URI)
 	}
-	a := s.run(ctx, []string{"render", "--", name}, s.MaxTokens)
+	a := s.run(ctx, "", []string{"render", "--", name}, s.MaxTokens)
 	if a.fails {
 		return nil, errors.New(a.marked())
 	}

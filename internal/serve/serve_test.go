@@ -151,7 +151,6 @@ func TestArguments(t *testing.T) {
 		{"search_context", `{"source":"logs","last_n":500}`, `["search" "-f" "markdown" "--source" "logs" "--limit" "50" "--" ""]`},
 		{"search_context", `{"source":"logs","last_n":-5}`, `["search" "-f" "markdown" "--source" "logs" "--limit" "20" "--" ""]`},
 		{"search_context", `{"source":"logs","last_n":"7"}`, `["search" "-f" "markdown" "--source" "logs" "--limit" "20" "--" ""]`},
-		{"search_context", `{}`, "Missing 'source' parameter"},
 		{"search_context", `{"source":"web"}`, "Invalid source 'web'. Must be one of: shell_history, sessions, logs"},
 		{"search_context", `{"source":"logs","colour":"red"}`, `unknown argument "colour": expected one of source, query, cwd, exit_code, event_type, last_n, max_tokens`},
 		{"search_context", `[]`, "the arguments must be a JSON object"},

@@ -27,8 +27,10 @@ type tool struct {
 
 // A field is an argument of tools, of the type string or integer.
 type field struct {
-	Type  string `json:"type"`
-	About string `json:"description"`
+	Type    string   `json:"type"`
+	About   string   `json:"description"`
+	Enum    []string `json:"enum,omitempty"`    // the values that it may have; nil for any
+	Default string   `json:"default,omitempty"` // the value of an absent one, a string
 }
 
 // toolTable has the tools, in the order in which they are listed, and their arguments by name.
@@ -63,7 +65,8 @@ func (t *tool) schema() json.RawMessage {
 type input struct {
 	values map[string]any
 	locate func(session string) (string, error)
-	err    error // the first one
+	newest string // the file that stands in for an absent session
+	err    error  // the first one
 }
 
 // newInput reads the arguments of a call.
@@ -95,10 +98,11 @@ func (in *input) fail(text string) {
 	}
 }
 
-// value returns an argument as a word, empty if it is absent. A session is its file, the newest if it
-// is absent.
+// value returns an argument as a word, that of its default if it is absent. A session is its file, the
+// newest if it is absent.
 func (in *input) value(name string) (word string) {
-	want, is := toolTable().Fields[name].Type, "another"
+	f := toolTable().Fields[name]
+	want, is := f.Type, "another"
 	switch v := in.values[name].(type) {
 	case nil:
 		is = want
@@ -112,12 +116,20 @@ func (in *input) value(name string) (word string) {
 	switch {
 	case is != want:
 		in.fail(name + ": must be a " + strings.Replace(want, "integer", "whole number", 1))
-	case name == "session":
+	case word == "":
+		word = f.Default
+	case f.Enum != nil && !slices.Contains(f.Enum, word):
+		in.fail("Invalid " + name + " '" + word + "'. Must be one of: " + strings.Join(f.Enum, ", ")) // as gsh says it
+	}
+	if name == "session" && in.err == nil {
 		file, err := in.locate(word)
-		word = file
 		if err != nil {
 			in.fail(err.Error())
 		}
+		if word == "" {
+			in.newest = file
+		}
+		word = file
 	}
 	return word
 }
@@ -160,11 +172,9 @@ const (
 	mostResults  = 50
 )
 
-// asGSH reads the arguments of gsh's tool search_context as that does (docs/policies.md).
+// asGSH reads the arguments of gsh's tool search_context as that does (docs/policies.md), but for the
+// source, which gsh requires.
 func (in *input) asGSH() {
-	if source := in.value("source"); !slices.Contains([]string{"shell_history", "sessions", "logs"}, source) {
-		in.fail("Invalid source '" + source + "'. Must be one of: shell_history, sessions, logs")
-	}
 	n := uint64(usualResults)
 	if v, ok := in.values["last_n"].(json.Number); ok {
 		if k, err := strconv.ParseUint(v.String(), 10, 31); err == nil {

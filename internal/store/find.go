@@ -158,8 +158,9 @@ func (st Store) absolute(name string) string {
 	return abs
 }
 
-// Newest returns the name of the most recently written file whose header has the folder cwd, or
-// any if cwd is empty.
+// Newest returns the name of the most recently written session whose header has the folder cwd, or
+// of any session if cwd is empty. Files that cannot be read, such as links to other folders, are
+// passed over.
 func (st Store) Newest(cwd string) (string, error) {
 	files, err := st.Files()
 	if err != nil {
@@ -173,7 +174,7 @@ func (st Store) Newest(cwd string) (string, error) {
 	}
 	byAge := func(a, b *File) int { return cmp.Or(written[b].Compare(written[a]), cmp.Compare(b.Name, a.Name)) }
 	for _, f := range slices.SortedFunc(maps.Keys(written), byAge) {
-		if h := f.header(st.Disk); h.CWD == cwd || cwd == "" && h.ID != "" {
+		if h := f.header(st.Disk); h.ID != "" && (cwd == "" || h.CWD == cwd) { // else it cannot be read
 			return f.Name, nil
 		}
 	}

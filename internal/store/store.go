@@ -201,6 +201,11 @@ func (st Store) list() (all []File, err error) {
 		}
 		err := st.Disk.Walk(of.dir, func(name string, f fs.DirEntry) {
 			in := of
+			if f.Type()&fs.ModeSymlink != 0 { // its own time is not that of the session
+				if info, err := st.Disk.Stat(name); err == nil {
+					f = linked{fs.FileInfoToDirEntry(info), f.Name()}
+				}
+			}
 			if of.by == nil && (st.named || of.archive) {
 				in.by = agentAt(of.dir, name)
 			}
@@ -238,6 +243,14 @@ func (st Store) list() (all []File, err error) {
 	}
 	return st.once(all), nil
 }
+
+// linked describes the target of a link, with the link's name.
+type linked struct {
+	fs.DirEntry
+	name string
+}
+
+func (l linked) Name() string { return l.name }
 
 // documentEnd ends the names of sessions that are JSON documents.
 const documentEnd = ".json"

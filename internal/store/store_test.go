@@ -187,3 +187,36 @@ func TestFound(t *testing.T) {
 		}
 	}
 }
+
+// TestNewestReadable: a file that is no session, and a link that leads out of the folder, are never the newest
+// session; a link has the time of its target.
+func TestNewestReadable(t *testing.T) {
+	dir := t.TempDir()
+	outside := filepath.Join(t.TempDir(), "outside.jsonl")
+	write := func(name, text string, age time.Duration) {
+		must.Do(os.WriteFile(name, []byte(text), 0o600))
+		at := time.Now().Add(-age)
+		must.Do(os.Chtimes(name, at, at))
+	}
+	header := func(id string) string {
+		return `{"type":"session","version":3,"id":"` + id + `","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w"}` + "\n"
+	}
+	write(filepath.Join(dir, "a.jsonl"), header("a"), time.Hour)
+	write(filepath.Join(dir, "b.jsonl"), header("b"), 2*time.Hour)
+	write(filepath.Join(dir, "c.jsonl"), "not a session\n", 0)
+	write(outside, header("o"), 0)
+	for name, target := range map[string]string{"d.jsonl": outside, "e.jsonl": filepath.Join(dir, "b.jsonl")} {
+		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
+			t.Skip("no symbolic links here: ", err)
+		}
+	}
+	disk := sessionfmt.Disk{Within: []*os.Root{must.Get(os.OpenRoot(dir))}}
+	for _, cwd := range []string{"", "/w"} {
+		if name, err := In(disk, dir).Newest(cwd); err != nil || filepath.Base(name) != "a.jsonl" {
+			t.Errorf("within the folder, cwd %q: %s, %v", cwd, name, err)
+		}
+	}
+	if name, err := In(sessionfmt.Disk{}, dir).Newest(""); err != nil || filepath.Base(name) != "d.jsonl" {
+		t.Errorf("%s, %v", name, err)
+	}
+}

@@ -178,11 +178,11 @@ func limited(unit string, n float64) string {
 	case "share":
 		return phrase.Percent(n)
 	case "dollars":
-		if n != 0 && math.Abs(n) < 0.0001 {
-			return decimal(n)
+		sign := phrase.If(n < 0, "-") + "$"
+		if n = math.Abs(n); n != 0 && n < 0.0001 {
+			return sign + decimal(n)
 		}
-		text := strconv.FormatFloat(n, 'f', 4, 64)
-		return strings.TrimSuffix(text, "00") // cents are always shown
+		return sign + strings.TrimSuffix(strconv.FormatFloat(n, 'f', 4, 64), "00") // cents are always shown
 	}
 	return strconv.FormatFloat(n, 'f', -1, 64)
 }

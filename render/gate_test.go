@@ -50,15 +50,15 @@ func TestGateText(t *testing.T) {
 		return render.Write(w, render.Stats{Report: &stats.Report{}, Gate: gateReport("s.jsonl")}, "text", render.Screen{})
 	})
 	want := `gate: failed, 3 limits crossed, 1 crossed with a warning, 1 within tolerance, 2 without a value, 3 kept; against last.jsonl
-gate     figure                               value  limit      beyond               look at
-CROSSED  readable                                                                    s.jsonl: no session
-CROSSED  context.tokens                      162400  <= 150000  +8.3%                s.jsonl:12: entry e,1
-CROSSED  cost.total      >= 1.20 (2 calls unpriced)  <= 5.00
-warning  cache.hit-rate                       31.0%  >= 60.0%   -29.0 points
-within   cost.day                            1.0420  <= 1.00    +4.2%, allowed 0.05  2026-01-31
--        cache.hit-rate                              >= 50.0%                        nothing to judge: 2 times
-ok       check.errors                             1  <= 2                            the nearest of 2: b
-ok       bytes.request                          100  95 to 105
+gate     figure                                value  limit      beyond                look at
+CROSSED  readable                                                                      s.jsonl: no session
+CROSSED  context.tokens                       162400  <= 150000  +8.3%                 s.jsonl:12: entry e,1
+CROSSED  cost.total      >= $1.20 (2 calls unpriced)  <= $5.00
+warning  cache.hit-rate                        31.0%  >= 60.0%   -29.0 points
+within   cost.day                            $1.0420  <= $1.00   +4.2%, allowed $0.05  2026-01-31
+-        cache.hit-rate                               >= 50.0%                         nothing to judge: 2 times
+ok       check.errors                              1  <= 2                             the nearest of 2: b
+ok       bytes.request                           100  95 to 105
 `
 	if got := trimLines(got); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -81,9 +81,9 @@ func TestGateAnnotations(t *testing.T) {
 	name := "a|b%2Cc%3Ad%25\ufffd%3A%3Aerror%3A%3Ax\ufffd[31m<&\"'>`]]>\ufffd.jsonl" // what a terminal would obey is cleaned
 	want := "::error file=" + name + ",title=readable::readable: no session\n" +
 		"::error file=" + name + ",line=12,title=context.tokens::context.tokens 162400, limit <= 150000 (+8.3%25), see entry e,1\n" +
-		"::error title=cost.total::cost.total >= 1.20 (2 calls unpriced), limit <= 5.00\n" +
+		"::error title=cost.total::cost.total >= $1.20 (2 calls unpriced), limit <= $5.00\n" +
 		"::warning title=cache.hit-rate::cache.hit-rate 31.0%25, limit >= 60.0%25 (-29.0 points)\n" +
-		"::notice title=cost.day::cost.day of 2026-01-31 1.0420, limit <= 1.00 (+4.2%25, allowed 0.05)\n"
+		"::notice title=cost.day::cost.day of 2026-01-31 $1.0420, limit <= $1.00 (+4.2%25, allowed $0.05)\n"
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
@@ -137,7 +137,7 @@ func TestGateJUnit(t *testing.T) {
 		*one.Failure != clean+":12: entry e,1: context.tokens 162400, limit <= 150000 (+8.3%)" {
 		t.Errorf("%+v %q", one, *one.Failure)
 	}
-	if c := s.Cases[4]; c.Name != "cost.day 2026-01-31 <= 1.00" || c.Class != "all sessions" || c.Failure != nil || !strings.Contains(c.Out, "allowed 0.05") {
+	if c := s.Cases[4]; c.Name != "cost.day 2026-01-31 <= $1.00" || c.Class != "all sessions" || c.Failure != nil || !strings.Contains(c.Out, "allowed $0.05") {
 		t.Errorf("%+v", c)
 	}
 }

@@ -43,7 +43,8 @@ type CostPart struct {
 	Rows []CostRow `json:"rows"`
 
 	// models of calls without a recorded cost that are not in the models table, in the order of the files
-	Unknown []models.Ref `json:"unknownModels,omitempty"`
+	Unknown  []models.Ref    `json:"unknownModels,omitempty"`
+	Unpriced []UnpricedCalls `json:"unpricedCalls,omitempty"` // what has no price, in the order of the files
 
 	// what the agents themselves counted; absent where none did, and where only some calls were asked for
 	Counted *OwnCount `json:"counted,omitempty"`
@@ -51,12 +52,14 @@ type CostPart struct {
 	// calls that the agents pay for and do not record, by agent: they are in no sum
 	Unrecorded []string `json:"unrecorded,omitempty"`
 
-	calls   []call               // of one session, for the sum
-	once    onceOnly             // calls that were counted
-	table   map[CostKeys]int     // of the rows
-	unknown map[models.Ref]int   // places of these models
-	session string               // the id of that one session
-	counted map[string]*counting // by the id of a session, which its sub-agents share
+	calls    []call               // of one session, for the sum
+	once     onceOnly             // calls that were counted
+	table    map[CostKeys]int     // of the rows
+	unknown  map[models.Ref]int   // places of these models
+	lacking  []Lack               // what calls lack, by call.lack
+	unpriced map[Lack]int         // places of the sums of these
+	session  string               // the id of that one session
+	counted  map[string]*counting // by the id of a session, which its sub-agents share
 }
 
 // A CostSum is usage and cost of calls.
@@ -68,11 +71,26 @@ type CostSum struct {
 
 // CostCalls are numbers of calls.
 type CostCalls struct {
-	Total       int64 `json:"total"`       // calls
-	Billed      int64 `json:"billed"`      // the provider said what it billed
-	Estimated   int64 `json:"estimated"`   // the agent recorded a cost of its own; a recorded 0 is one
-	Unpriced    int64 `json:"unpriced"`    // nobody recorded a cost
-	Unpriceable int64 `json:"unpriceable"` // of these, those that the table cannot tell either
+	Total     int64 `json:"total"`     // calls
+	Billed    int64 `json:"billed"`    // the provider said what it billed
+	Estimated int64 `json:"estimated"` // the agent recorded a cost of its own; a recorded 0 is one
+	Computed  int64 `json:"computed"`  // nobody recorded a cost: it is by the table
+	Unpriced  int64 `json:"unpriced"`  // nobody recorded a cost, and their price is not known: they are in no sum of dollars
+}
+
+// UnpricedCalls are calls whose cost is neither recorded nor known.
+type UnpricedCalls struct {
+	Lack
+	Calls  int64 `json:"calls"`
+	Tokens int64 `json:"tokens"` // of the four kinds
+}
+
+// A Lack is why the price of a call is not known.
+type Lack struct {
+	Model string `json:"model"` // `provider/id`, or `Tools/summaries` where no record says
+	// what has no price: a term, such as `service tier scale`, or `no usage` where none is recorded; absent
+	// where the model has none
+	Of string `json:"of,omitempty"`
 }
 
 // CostTokens are tokens as recorded by providers.
@@ -120,10 +138,10 @@ func (k *CostKinds) of(kind callKind) *CostSum {
 type pricing uint8
 
 const (
-	billed      pricing = iota // the provider
-	estimated                  // the agent
-	computed                   // the table
-	unpriceable                // nowhere
+	billed    pricing = iota // the provider
+	estimated                // the agent
+	computed                 // the table
+	unpriced                 // nowhere
 )
 
 func (s *CostSum) add(c *call) {
@@ -136,10 +154,9 @@ func (s *CostSum) add(c *call) {
 		s.Calls.Estimated++
 		s.Cost.Estimated += c.dollars
 	case computed:
+		s.Calls.Computed++
+	case unpriced:
 		s.Calls.Unpriced++
-	case unpriceable:
-		s.Calls.Unpriced++
-		s.Calls.Unpriceable++
 	}
 	s.Cost.Total += c.dollars
 	if c.pricing <= estimated {
@@ -149,17 +166,21 @@ func (s *CostSum) add(c *call) {
 	s.Tokens.Output += c.output
 	s.Tokens.CacheRead += c.cacheRead
 	s.Tokens.CacheWrite += c.cacheWrite
-	s.Tokens.Total += c.input + c.output + c.cacheRead + c.cacheWrite
+	s.Tokens.Total += c.tokens()
 }
+
+// tokens returns the sum of the four kinds.
+func (c *call) tokens() int64 { return c.input + c.output + c.cacheRead + c.cacheWrite }
 
 // newCostPart returns an empty part.
 func newCostPart(by []string) *CostPart {
 	return &CostPart{Prices: models.Date, By: append([]string{}, by...), Rows: []CostRow{}, once: onceOnly{},
-		counted: map[string]*counting{}, unknown: map[models.Ref]int{}}
+		counted: map[string]*counting{}, unknown: map[models.Ref]int{}, unpriced: map[Lack]int{}}
 }
 
-// count adds calls of a session that were not counted yet, given the indexes of their rows.
-func (p *CostPart) count(session string, all []call, row func(*call) int) {
+// count adds calls of a session that were not counted yet, given what they can lack and the indexes of
+// their rows.
+func (p *CostPart) count(session string, all []call, lacking []Lack, row func(*call) int) {
 	here := 0.0
 	for i := range all {
 		if c := &all[i]; p.once.first(c.key) {
@@ -167,6 +188,11 @@ func (p *CostPart) count(session string, all []call, row func(*call) int) {
 			here += c.dollars
 			p.Kinds.of(c.kind).add(c)
 			p.Rows[row(c)].add(c)
+			if c.pricing == unpriced {
+				lack := lacking[c.lack]
+				one := rowOf(&p.Unpriced, p.unpriced, lack, UnpricedCalls{Lack: lack})
+				one.Calls, one.Tokens = one.Calls+1, one.Tokens+c.tokens()
+			}
 		} else {
 			p.Copies++
 		}
@@ -189,7 +215,7 @@ func (r *Report) addCost(one *CostPart) {
 	for i := range one.Rows {
 		rows[i] = p.row(one.Rows[i].CostKeys)
 	}
-	p.count(one.session, one.calls, func(c *call) int { return rows[c.row] })
+	p.count(one.session, one.calls, one.lacking, func(c *call) int { return rows[c.row] })
 	for id, c := range one.counted {
 		p.of(id).count(counting{own: c.own, counted: c.counted})
 	}
@@ -211,6 +237,7 @@ type call struct {
 	input, output,
 	cacheRead, cacheWrite int64 // tokens
 	row     int32 // in the part
+	lack    int32 // if it is unpriced: index of CostPart.lacking
 	record  int32
 	kind    callKind
 	pricing pricing

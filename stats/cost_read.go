@@ -109,8 +109,9 @@ func (c *costReader) model(f *callRecord) int {
 
 // price takes a call's usage, and computes its cost. A recorded 0 is a cost.
 func (c *costReader) price(one *call, usage jsonl.Value, u *jsonl.Usage, m int) {
-	one.pricing = unpriceable
+	one.pricing = unpriced
 	if !usage.IsObject() {
+		one.lack = c.lack(m, "no usage")
 		return
 	}
 	one.input, one.output, one.cacheRead, one.cacheWrite = u.Input, u.Output, u.CacheRead, u.CacheWrite
@@ -127,7 +128,20 @@ func (c *costReader) price(one *call, usage jsonl.Value, u *jsonl.Usage, m int) 
 		one.pricing = estimated
 	case ok:
 		one.pricing = computed
+	default:
+		one.lack = c.lack(m, model.Lacks(u))
 	}
+}
+
+// lack returns the index of what a call of a model lacks for a price.
+func (c *costReader) lack(m int, of string) int32 {
+	lack := Lack{c.models[m].name, of}
+	at := slices.Index(c.part.lacking, lack)
+	if at < 0 {
+		at = len(c.part.lacking)
+		c.part.lacking = append(c.part.lacking, lack)
+	}
+	return int32(at)
 }
 
 // prices returns a model's prices in the table.
@@ -161,7 +175,7 @@ func (c *costReader) end() {
 		p.Unrecorded = []string{d.Name + "'s " + d.Unrecorded}
 	}
 	p.session = c.Report.ID
-	p.count(p.session, p.calls, func(c *call) int { return int(c.row) })
+	p.count(p.session, p.calls, p.lacking, func(c *call) int { return int(c.row) })
 	if dollars, ok := c.Session.Counted(); ok && c.Only == (Only{}) {
 		p.of(p.session).count(counting{own: dollars, counted: true})
 	}

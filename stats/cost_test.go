@@ -188,7 +188,7 @@ func TestTotalsOfRawLines(t *testing.T) {
 		}
 		n++
 		got, want := one.Cost, rawTotals(s.Data)
-		if got.Calls.Total != want.Calls.Total || got.Calls.Unpriced != want.Calls.Unpriced || got.Tokens != want.Tokens || got.Cost.Recorded != want.Cost.Total {
+		if got.Calls.Total != want.Calls.Total || got.Calls.Computed+got.Calls.Unpriced != want.Calls.Unpriced || got.Tokens != want.Tokens || got.Cost.Recorded != want.Cost.Total {
 			t.Errorf("%s:\n got %+v\nwant %+v", s.Name, got.CostSum, want)
 		}
 		if want.Cost.Total > 0 {
@@ -201,7 +201,7 @@ func TestTotalsOfRawLines(t *testing.T) {
 		for _, k := range []stats.CostSum{got.Kinds.Answers, got.Kinds.Tools, got.Kinds.Summaries, got.Kinds.Warming, got.Kinds.Other} {
 			kinds += k.Tokens.Total
 		}
-		if rows != got.Tokens.Total || kinds != got.Tokens.Total || got.Calls.Billed+got.Calls.Estimated+got.Calls.Unpriced != got.Calls.Total {
+		if rows != got.Tokens.Total || kinds != got.Tokens.Total || got.Calls.Billed+got.Calls.Estimated+got.Calls.Computed+got.Calls.Unpriced != got.Calls.Total {
 			t.Errorf("%s: rows %d, kinds %d of %d tokens; calls %+v", s.Name, rows, kinds, got.Tokens.Total, got.Calls)
 		}
 	}
@@ -265,7 +265,7 @@ func TestUnpriced(t *testing.T) {
 	if math.Abs(got.Cost.Total-2*one) > 1e-12 || got.Cost.Recorded != 0 {
 		t.Errorf("%+v, want %v computed", got.Cost, 2*one)
 	}
-	if want := (stats.CostCalls{Total: 6, Estimated: 1, Unpriced: 5, Unpriceable: 3}); got.Calls != want {
+	if want := (stats.CostCalls{Total: 6, Estimated: 1, Computed: 2, Unpriced: 3}); got.Calls != want {
 		t.Errorf("%+v, want %+v", got.Calls, want)
 	}
 	if got.Prices != models.Date {

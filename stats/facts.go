@@ -75,7 +75,7 @@ var (
 	callKinds = [...]string{
 		answerCall: "answer", toolCall: "tool", summaryCall: "summary", warmingCall: "warming", otherCall: "other",
 	}
-	costSources = [...]string{billed: "billed", estimated: "estimated", computed: "computed", unpriceable: ""}
+	costSources = [...]string{billed: "billed", estimated: "estimated", computed: "computed", unpriced: ""}
 )
 
 // Facts reads a session as Read does, with all that tables need, and shows see its facts. The lenses,

@@ -27,7 +27,7 @@ func TestFormatsNamed(t *testing.T) {
 	for section, of := range want {
 		named, ok := sections[section]
 		if !ok {
-			t.Errorf("docs/formats.md has no section %q of ctxtool/stats/2", section)
+			t.Errorf("docs/formats.md has no section %q of ctxtool/stats/3", section)
 			continue
 		}
 		keys := map[string]bool{}
@@ -50,13 +50,13 @@ func TestFormatsNamed(t *testing.T) {
 	}
 }
 
-// formatSections are the words in code of each section below ctxtool/stats/2, the
+// formatSections are the words in code of each section below ctxtool/stats/3, the
 // first of them the whole text. Those of one session belong to the head.
 func formatSections(t *testing.T) map[string][]string {
 	data := must.Get(os.ReadFile(filepath.Join(corpus.Root(t), "docs", "formats.md")))
-	_, text, ok := strings.Cut(string(data), "\n## `ctxtool/stats/2`")
+	_, text, ok := strings.Cut(string(data), "\n## `ctxtool/stats/3`")
 	if !ok {
-		t.Fatal("docs/formats.md has no ctxtool/stats/2")
+		t.Fatal("docs/formats.md has no ctxtool/stats/3")
 	}
 	text, _, _ = strings.Cut(text, "\n## ")
 	code, word := regexp.MustCompile("`[^`\n]+`"), regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_-]*`)

@@ -258,17 +258,17 @@ const (
 // is shown beside it.
 var sumColumns = table.Fields("calls=calls.total!1 input=tokens.input:tokens?!2 output=tokens.output:tokens?!3 "+
 	"cache+read=tokens.cacheRead:tokens?!4 cache+write=tokens.cacheWrite:tokens?!5 $ $ billed=cost.billed:dollars? "+
-	"unpriced=calls.unpriceable?!6", []col[*CostSum]{
+	"unpriced=calls.unpriced?!6", []col[*CostSum]{
 	{Name: "cost", Unit: table.Dollars, Value: func(s *CostSum) any {
-		return table.If(s.Calls.Total > s.Calls.Unpriceable, table.Marked(s.computed(), s.Cost.Total))
+		return table.If(s.Calls.Total > s.Calls.Unpriced, table.Marked(s.computed(), s.Cost.Total))
 	}},
 	{Name: "recorded", Unit: table.Dollars, Yields: 7, Value: func(s *CostSum) any {
-		return table.If(s.Calls.Total > s.Calls.Unpriceable && s.computed(), table.Unless0(s.Cost.Recorded))
+		return table.If(s.Calls.Total > s.Calls.Unpriced && s.computed(), table.Unless0(s.Cost.Recorded))
 	}},
 }...)
 
 // computed reports whether some of a cost is by the table of prices.
-func (s *CostSum) computed() bool { return s.Calls.Unpriced > s.Calls.Unpriceable }
+func (s *CostSum) computed() bool { return s.Calls.Computed > 0 }
 
 func (p *CostPart) rowSheet() table.Sheet {
 	var columns []col[*CostRow]
@@ -314,15 +314,24 @@ func (p *CostPart) kindSheet() table.Sheet {
 	return table.Sheet{Title: "by purpose", Table: table.Of(rows, append(columns, sums...))}
 }
 
+// String names the calls, and says why they have no cost.
+func (n *UnpricedCalls) String() string {
+	of := phrase.If(n.Of != "", ", %s", n.Of)
+	return fmt.Sprintf("%s of %s%s: %s without a recorded cost or a known price", phrase.Count(int(n.Calls), "call"),
+		n.Model, of, phrase.Count(int(n.Tokens), "token"))
+}
+
 // notes say what the numbers do not.
 func (p *CostPart) notes() (notes []string) {
-	if n := p.Calls.Unpriced - p.Calls.Unpriceable; n > 0 {
+	if n := p.Calls.Computed; n > 0 {
 		notes = append(notes, fmt.Sprintf("~ is by the prices of %s: about %s, of %s without a recorded cost",
 			p.Prices, phrase.Dollars(p.Cost.Total-p.Cost.Recorded), phrase.Count(int(n), "call")))
 	}
-	if unknown := p.Calls.Unpriceable; unknown > 0 {
-		notes = append(notes, fmt.Sprintf("not in it: %s without a recorded cost or a known price",
-			phrase.Count(int(unknown), "call")))
+	for _, calls := range p.Unpriced[:min(fewModels, len(p.Unpriced))] {
+		notes = append(notes, "in no sum of dollars: "+calls.String())
+	}
+	if more := len(p.Unpriced) - fewModels; more > 0 {
+		notes = append(notes, fmt.Sprintf("in no sum of dollars: calls of %d more models or terms", more))
 	}
 	if note := p.Counted.note(); note != "" {
 		notes = append(notes, note)

@@ -100,8 +100,8 @@ type Report struct {
 
 // The schemas of a report: of several sessions together, and of one.
 const (
-	Schema        = "ctxtool/stats/2"
-	SessionSchema = "ctxtool/stats.session/2"
+	Schema        = "ctxtool/stats/3"
+	SessionSchema = "ctxtool/stats.session/3"
 )
 
 // A ReportFile is a session file of a report.

@@ -153,7 +153,7 @@ func (sum *Summary) look(l *lensRun) {
 		}
 		sum.Time = cmp.Or(stamp.Text(), sum.Time)
 		sum.Entries, sum.Size, sum.Findings = s.Coverage.Entries, s.OwnSize(), len(s.Findings)
-		sum.Cost, sum.Recorded, sum.Unpriced = cost.Cost.Total, cost.Cost.Recorded, cost.Calls.Unpriceable
+		sum.Cost, sum.Recorded, sum.Unpriced = cost.Cost.Total, cost.Cost.Recorded, cost.Calls.Unpriced
 	})
 	l.Ends = append(l.Ends, func(e *replay.Envelope) {
 		u, err := e.Size()

@@ -190,7 +190,11 @@ func newAccountant(l *ledger.Ledger, opt Options) *accountant {
 		breaks: map[int]*Break{},
 	}
 	for i := range l.Models {
-		c.models = append(c.models, seenModel{Model: &l.Models[i]})
+		m := seenModel{&l.Models[i], &observed{}}
+		if first := int(m.Cached); first < i {
+			m.observed = c.models[first].observed
+		}
+		c.models = append(c.models, m)
 	}
 	return c
 }
@@ -229,18 +233,21 @@ func (c *accountant) insertAll() {
 		for steps := 0; up >= 0 && c.l.Answered(up) < 0 && steps < s.Len(); steps++ {
 			up = s.Parent(up)
 		}
-		if of := c.l.Answered(up); of >= 0 && c.l.Requests[of].Model == q.Model {
+		if of := c.l.Answered(up); of >= 0 && c.cached(&c.l.Requests[of]) == c.cached(q) {
 			c.sent[k], c.warmed[int32(k)] = c.sent[of], of
 		}
 	}
 }
+
+// cached identifies the cache that serves a request.
+func (c *accountant) cached(q *ledger.Request) int32 { return c.models[q.Model].Cached }
 
 // insert adds a request to the trie.
 func (c *accountant) insert(k int32) {
 	q := &c.l.Requests[k]
 	p, size := c.promptOf(q), int(c.front(q))
 	// Before the messages: what the file does not record, the prompt, the thinking level.
-	model := ledger.Mix(uint64(q.Model), 0)
+	model := ledger.Mix(uint64(c.cached(q)), 0)
 	front := c.trie.addFront(-1, model, 0)
 	front = c.trie.addFront(front, ledger.Mix(model, p.Text), size)
 	front = c.trie.addFront(front, ledger.Mix(model, ledger.Mix(p.Text, c.thinking(q))), size)

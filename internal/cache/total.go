@@ -247,6 +247,11 @@ func (u *Usage) plus(o Usage) {
 // A seenModel is a model that received requests.
 type seenModel struct {
 	*ledger.Model
+	*observed // of its cache
+}
+
+// An observed is what answers show of a cache.
+type observed struct {
 	long bool  // its last write used the long lifetime
 	seen int64 // the longest pause after which it served a prefix, in milliseconds
 }

@@ -233,10 +233,17 @@ func (s *Source) Usage(u jsonl.Usage, cost jsonl.Value) jsonl.Value {
 	}{
 		{`{"input":`, u.Input, false}, {`,"output":`, u.Output, false}, {`,"cacheRead":`, u.CacheRead, false},
 		{`,"cacheWrite":`, u.CacheWrite, false}, {`,"cacheWrite1h":`, u.CacheWrite1h, true},
-		{`,"totalTokens":`, u.Total, false},
+		{`,"totalTokens":`, u.Total, false}, {`,"webSearches":`, u.Searches, true},
 	} {
 		if n.count > 0 || !n.free {
 			s.made = strconv.AppendInt(append(s.made, n.name...), n.count, 10)
+		}
+	}
+	for _, term := range []struct{ name, text string }{
+		{`,"serviceTier":`, u.Terms.Tier}, {`,"speed":`, u.Terms.Speed}, {`,"inferenceGeo":`, u.Terms.Geo},
+	} {
+		if term.text != "" {
+			s.made = jsonl.AppendQuoted(append(s.made, term.name...), term.text)
 		}
 	}
 	if cost.Exists() {

@@ -169,6 +169,12 @@ func (x *exam) look() error {
 		return err
 	}
 	x.model, _, _ = x.models().Lookup(ref.Provider, ref.ID)
+	for _, q := range slices.Backward(x.book.Requests) { // it has the terms of the last answer
+		if m := &x.book.Models[q.Model]; m.Ref == ref {
+			x.model = m.Model
+			break
+		}
+	}
 	x.pace = max(1, float64(x.end.RequestIndex)/float64(max(1, x.end.TurnIndex+1)))
 	for _, l := range looks {
 		lines, err := l.find(x)

@@ -150,7 +150,7 @@ func (m *maker) sessionRow() {
 		InputTokens:  cost.Tokens.Input, CacheReadTokens: cost.Tokens.CacheRead,
 		CacheWriteTokens: cost.Tokens.CacheWrite,
 		OutputTokens:     cost.Tokens.Output,
-		CostUSD:          cost.Cost.Total, UnpricedCalls: cost.Calls.Unpriceable,
+		CostUSD:          cost.Cost.Total, UnpricedCalls: cost.Calls.Unpriced,
 		PromptTokens: total.Prompt, CouldReadTokens: total.Expected.Read, RebilledTokens: total.Rebilled.Tokens,
 		RebilledUSD: total.Rebilled.Cost,
 		HitRate:     total.HitRate.Achieved, Errors: int64(r.Check.Errors), Warnings: int64(r.Check.Warnings),

@@ -186,9 +186,9 @@ func readGrowth(p *stats.GrowthPart, add adder) {
 }
 
 func readCost(p *stats.CostPart, add adder) {
-	add("total", Reading{Unpriced: int(p.Calls.Unpriceable)}, p.Cost.Total)
-	add("recorded", Reading{Unpriced: int(p.Calls.Unpriced)}, p.Cost.Recorded)
-	add("session", Reading{Unpriced: int(p.Calls.Unpriceable)}, p.Cost.Total)
+	add("total", Reading{Unpriced: int(p.Calls.Unpriced)}, p.Cost.Total)
+	add("recorded", Reading{Unpriced: int(p.Calls.Computed + p.Calls.Unpriced)}, p.Cost.Recorded)
+	add("session", Reading{Unpriced: int(p.Calls.Unpriced)}, p.Cost.Total)
 	var days []Reading // rows may have other keys too
 	for i := range p.Rows {
 		r := &p.Rows[i]
@@ -200,7 +200,7 @@ func readCost(p *stats.CostPart, add adder) {
 			days = append(days, Reading{Group: r.Day, Value: new(float64)})
 		}
 		*days[k].Value += r.Cost.Total
-		days[k].Unpriced += int(r.Calls.Unpriceable)
+		days[k].Unpriced += int(r.Calls.Unpriced)
 	}
 	for _, v := range days {
 		add("day", v, *v.Value)

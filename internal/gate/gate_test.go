@@ -300,7 +300,7 @@ func TestUnpricedBudgets(t *testing.T) {
 		sum := together(report("s", 1, 0, 0))
 		sum.Cost = &stats.CostPart{}
 		calls, cost := &sum.Cost.Calls, &sum.Cost.Cost
-		calls.Total, calls.Unpriced, calls.Unpriceable = 4, c.unpriced, c.unpriced
+		calls.Total, calls.Unpriced = 4, c.unpriced
 		cost.Total, cost.Recorded = 1.2, 0.9
 		r := must.Get(g.Judge(sum))
 		if got := told(r); got != c.want {

@@ -104,13 +104,13 @@ func TestLoadSaved(t *testing.T) {
 		`{"schema":"ctxtool/check/1"}`:   `last.json: not a saved run: its schema is "ctxtool/check/1"`,
 		`{"schema":`:                     "last.json: not a saved run: unexpected EOF",
 		"[]":                             "last.json: not a saved run: json: cannot unmarshal array into Go value",
-		`{"schema":"ctxtool/stats/2"} x`: "last.json: not a saved run: invalid character 'x' looking for beginning of value",
+		`{"schema":"ctxtool/stats/3"} x`: "last.json: not a saved run: invalid character 'x' looking for beginning of value",
 	} {
 		if _, err := gate.LoadSaved("last.json", []byte(data)); err == nil || !strings.HasPrefix(err.Error(), want) || hintOf(err) == "" {
 			t.Errorf("%q: %v, want %s", data, err, want)
 		}
 	}
-	empty := must.Get(gate.LoadSaved("last.json", []byte(`{"schema":"ctxtool/stats/2","lenses":{}}`)))
+	empty := must.Get(gate.LoadSaved("last.json", []byte(`{"schema":"ctxtool/stats/3","lenses":{}}`)))
 	g := &gate.Gate{Saved: empty}
 	if err := g.Start([]string{"cache"}); err == nil || err.Error() != "last.json: the saved run has no figure to compare with" {
 		t.Errorf("%v", err)

@@ -9,22 +9,25 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A Usage is jsonl.Usage without its cost, which Ledger.Cost reads.
-type Usage struct{ Input, Output, CacheRead, CacheWrite, CacheWrite1h int64 }
+// A Usage is jsonl.Usage without its cost, which Ledger.Cost reads, and without its terms, which a
+// Model has.
+type Usage struct{ Input, Output, CacheRead, CacheWrite, CacheWrite1h, Searches int64 }
 
 // Usage returns what the provider recorded.
 func (q *Request) Usage() Usage {
 	if q.large != nil {
 		return *q.large
 	}
-	u := Usage{int64(q.usage[0]), int64(q.usage[1]), int64(q.usage[2]), int64(q.usage[3]), 0}
+	u := Usage{Input: int64(q.usage[0]), Output: int64(q.usage[1]), CacheRead: int64(q.usage[2]),
+		CacheWrite: int64(q.usage[3])}
 	if q.hour {
 		u.CacheWrite1h = u.CacheWrite
 	}
 	return u
 }
 
-// keep keeps a usage: few have numbers that are not small, or are written to the cache for two times.
+// keep keeps a usage: few have numbers that are not small, web searches, or writes to the cache for
+// two times.
 func (q *Request) keep(u Usage) {
 	q.usage = [...]uint32{uint32(u.Input), uint32(u.Output), uint32(u.CacheRead), uint32(u.CacheWrite)}
 	if q.hour = u.CacheWrite1h > 0; q.Usage() != u {
@@ -42,7 +45,7 @@ func (q *Request) Size() int64 {
 func (q *Request) Free() bool { return q.Failed && q.Size() == 0 }
 
 // warmed reads the usage entry of a cache warming, and returns the model that it names.
-func (q *Request) warmed(line jsonl.Value, last models.Ref) models.Ref {
+func (q *Request) warmed(line jsonl.Value, last named) named {
 	var f [5]jsonl.Value
 	line.Fields(f[:], "provider", "model", "stopReason", "usage", "timestamp")
 	written, dated := line.Get("timestamp").Millis()
@@ -53,7 +56,7 @@ func (q *Request) warmed(line jsonl.Value, last models.Ref) models.Ref {
 // that of another one, whose strings are used again.
 // The fields are those of its message: provider, model, stop reason, usage and time. The time is the
 // message's own if that is a number, else the entry's, and never later than the entry's.
-func (q *Request) answered(written int64, dated bool, f [5]jsonl.Value, last models.Ref) models.Ref {
+func (q *Request) answered(written int64, dated bool, f [5]jsonl.Value, last named) named {
 	q.Failed = f[2].Is("error") || f[2].Is("aborted")
 	q.Billed = f[3].IsObject()
 	if ms, ok := f[4].Float(); ok && !(dated && ms > float64(written)) {
@@ -66,11 +69,20 @@ func (q *Request) answered(written int64, dated bool, f [5]jsonl.Value, last mod
 	if q.Cost = -1; u.Cost.Known {
 		q.Cost = u.Cost.Total
 	}
-	q.keep(Usage{u.Input, u.Output, u.CacheRead, u.CacheWrite, u.CacheWrite1h})
-	if f[0].Is(last.Provider) && f[1].Is(last.ID) {
-		return last
+	q.keep(Usage{u.Input, u.Output, u.CacheRead, u.CacheWrite, u.CacheWrite1h, u.Searches})
+	if !f[0].Is(last.Provider) || !f[1].Is(last.ID) {
+		last.Ref = models.Ref{Provider: f[0].Text(), ID: f[1].Text()}
 	}
-	return models.Ref{Provider: f[0].Text(), ID: f[1].Text()}
+	if last.Terms = u.Terms; last.Ref == (models.Ref{}) {
+		return named{} // it has the terms of the answer that names its model
+	}
+	return last
+}
+
+// A named is a model that an answer names, and the terms on which it was served.
+type named struct {
+	models.Ref
+	Terms jsonl.Terms
 }
 
 // contextOf returns the recorded size of a context with its answer in tokens, 0 if that failed.
@@ -87,8 +99,8 @@ func (l *Ledger) Paid(q *Request) (dollars float64, recorded, ok bool) {
 	u := q.Usage()
 	return l.Models[q.Model].Paid(&jsonl.Usage{
 		Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite,
-		CacheWrite1h: u.CacheWrite1h,
-		Cost:         jsonl.Cost{Known: q.Cost >= 0, Total: q.Cost},
+		CacheWrite1h: u.CacheWrite1h, Searches: u.Searches,
+		Cost: jsonl.Cost{Known: q.Cost >= 0, Total: q.Cost},
 	})
 }
 
@@ -115,8 +127,8 @@ func (q *Request) unnamed() { q.keep(Usage{Input: q.Size(), Output: q.Usage().Ou
 
 // name numbers the requests, and gives each its model, of which names has the indexes in known. An answer that does not
 // name its model has that of the next one that does, else of the last one: some agents name it once a turn.
-func (l *Ledger) name(names []int32, known []models.Ref) {
-	none := int32(slices.Index(known, models.Ref{}))
+func (l *Ledger) name(names []int32, known []named) {
+	none := int32(slices.Index(known, named{}))
 	for _, in := range []iter.Seq2[int, int32]{slices.Backward(names), slices.All(names)} {
 		near := none
 		for i, at := range in {
@@ -126,23 +138,44 @@ func (l *Ledger) name(names []int32, known []models.Ref) {
 			near = names[i]
 		}
 	}
-	numbers := map[models.Ref]int32{}
+	numbers := map[named]int32{}
 	var clock int64
 	for k := range l.Requests {
-		q, ref := &l.Requests[k], known[names[k]]
+		q, name := &l.Requests[k], known[names[k]]
 		if l.opt.Model != (models.Ref{}) {
-			ref = l.opt.Model
+			name = named{Ref: l.opt.Model}
 			q.unnamed()
 		}
 		clock = max(clock, q.At) // time never goes backwards
 		q.At = clock
-		at, ok := numbers[ref]
+		at, ok := numbers[name]
 		if !ok {
-			at = int32(len(l.Models))
-			numbers[ref] = at
-			m, _, _ := l.Replay.Options.Models.Lookup(ref.Provider, ref.ID)
-			l.Models, l.plain = append(l.Models, Model{ref, m}), append(l.plain, &Setting{Model: at})
+			at = l.addModel(name)
+			numbers[name] = at
 		}
 		l.unset(q, at)
 	}
+}
+
+// A Model is a model that answered, or would answer, requests. One that answered on several terms,
+// such as service tiers, is several, each with its own rates.
+type Model struct {
+	Ref models.Ref
+	models.Model
+	Cached int32 // index of the first model whose cache it shares; answers of another speed have another cache
+	speed  string
+}
+
+// addModel adds a model with its rates on the terms of its answers, and returns its index.
+func (l *Ledger) addModel(name named) int32 {
+	m, _, _ := l.Replay.Options.Models.Lookup(name.Provider, name.ID)
+	m, _ = m.On(name.Terms)
+	at := int32(len(l.Models))
+	cached := slices.IndexFunc(l.Models, func(o Model) bool { return o.Ref == name.Ref && o.speed == name.Terms.Speed })
+	if cached < 0 {
+		cached = int(at)
+	}
+	l.Models = append(l.Models, Model{name.Ref, m, int32(cached), name.Terms.Speed})
+	l.plain = append(l.plain, &Setting{Model: at})
+	return at
 }

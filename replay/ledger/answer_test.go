@@ -4,7 +4,6 @@ import (
 	"math"
 	"testing"
 
-	"ctxtool/replay/models"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -25,7 +24,7 @@ func TestTime(t *testing.T) {
 		line := jsonl.Value(c.line)
 		written, dated := line.Get("timestamp").Millis()
 		q := Request{Setting: new(Setting)}
-		if q.answered(written, dated, [5]jsonl.Value{4: line.First("message", "timestamp")}, models.Ref{}); q.At != c.want {
+		if q.answered(written, dated, [5]jsonl.Value{4: line.First("message", "timestamp")}, named{}); q.At != c.want {
 			t.Errorf("%s: %d, want %d", c.line, q.At, c.want)
 		}
 	}

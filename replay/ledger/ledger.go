@@ -68,12 +68,6 @@ type Stop struct {
 // A Measure is what there is to know of a message without its text.
 type Measure = weigh.Measure
 
-// A Model is a model that answered, or would answer, requests.
-type Model struct {
-	Ref models.Ref
-	models.Model
-}
-
 // A Request is one provider call, with the envelope that was sent and what its answer records. A cache
 // warming is one without messages of its own. There may be as many as entries, so numbers are small,
 // and those that rarely change are shared.
@@ -266,15 +260,15 @@ func (l *Ledger) measure() error {
 	l.own = make([]Measure, s.Len())
 	type chunk struct {
 		all   []Request
-		names []models.Ref
+		names []named
 		err   error
 	}
 	n := (s.Len() + chunkRecords - 1) / chunkRecords
 	answers := l.answersIn(0, s.Len())
 	l.Requests = make([]Request, 0, answers)
 	names := make([]int32, 0, answers) // by index in known
-	var known []models.Ref
-	numbers := map[models.Ref]int32{}
+	var known []named
+	numbers := map[named]int32{}
 	for c := range parallel.InOrder(n, runtime.GOMAXPROCS(0), 8, func() func(int) chunk {
 		load := l.Replay.NewReader()
 		return func(k int) (c chunk) {
@@ -286,11 +280,11 @@ func (l *Ledger) measure() error {
 			return c.err
 		}
 		l.Requests = append(l.Requests, c.all...)
-		for _, ref := range c.names {
-			at, ok := numbers[ref]
+		for _, name := range c.names {
+			at, ok := numbers[name]
 			if !ok {
 				at = int32(len(known))
-				numbers[ref], known = at, append(known, ref)
+				numbers[name], known = at, append(known, name)
 			}
 			names = append(names, at)
 		}
@@ -311,17 +305,17 @@ func (l *Ledger) answersIn(from, to int) (n int) {
 
 // measureChunk reads the chunk of records that begins at from: the requests that they answer, and
 // the models that these name.
-func (l *Ledger) measureChunk(load *replay.Reader, from int) (all []Request, names []models.Ref, err error) {
+func (l *Ledger) measureChunk(load *replay.Reader, from int) (all []Request, names []named, err error) {
 	s, none := l.Replay.Session, new(Setting)
 	to := min(s.Len(), from+chunkRecords)
 	all = make([]Request, 0, l.answersIn(from, to))
-	names = make([]models.Ref, 0, cap(all))
-	var name models.Ref
+	names = make([]named, 0, cap(all))
+	var name named
 	for rec := from; rec < to; rec++ {
 		kind, q := s.Kind(rec), Request{Setting: none, Record: int32(rec), Previous: -1, Number: -1}
 		if l.opt.Bare {
 			if s.Answers(rec) {
-				all, names = append(all, q), append(names, models.Ref{})
+				all, names = append(all, q), append(names, named{})
 			}
 			continue
 		}
@@ -351,7 +345,7 @@ func (l *Ledger) measureChunk(load *replay.Reader, from int) (all []Request, nam
 }
 
 // measureAnswer measures the answer to a request, reads what it records, and returns the model that it names.
-func (l *Ledger) measureAnswer(load *replay.Reader, rec int, q *Request, last models.Ref) (name models.Ref, err error) {
+func (l *Ledger) measureAnswer(load *replay.Reader, rec int, q *Request, last named) (name named, err error) {
 	stamp, err := load.Timestamp(rec)
 	if err != nil {
 		return name, err

@@ -3,6 +3,7 @@ package models
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -51,8 +52,11 @@ func (h Match) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
 //     the dash, or -latest.
 //  3. Bare: any line with the same bare name, which is the id without what
 //     stands before the last slash (anthropic/), a region and vendor (us.anthropic.),
-//     a revision (-v1:0) and its date. A name without a digit says no version,
-//     and is never looked for this way: auto is another model everywhere.
+//     a revision (-v1:0), the mark of a window ([1m]) and its date. A name without a
+//     digit says no version, and is never looked for this way: auto is another model
+//     everywhere. If the id names a region and vendor, and a line has that id to the
+//     letter, the prices are that line's: a region may have prices of its own. A mark
+//     sets the window, and the rates of prompts that only such a window takes.
 //
 // Where dates differ, rules 2 and 3 take the same date, else the line without
 // a date; an id without a date may also stand for -latest, and that or -latest
@@ -74,7 +78,7 @@ func (t *Table) Lookup(provider, id string) (m Model, how Match, ok bool) {
 		return m, Dated, true
 	}
 	if m, ok := t.bare(provider, id); ok {
-		return m, Bare, true
+		return widened(m, id), Bare, true
 	}
 	return Model{}, None, false
 }
@@ -104,13 +108,62 @@ func (t *Table) bare(provider, id string) (Model, bool) {
 		return Model{}, false
 	}
 	var c choice
+	unmarked, _ := cutWindow(id)
+	region := unmarked[strings.LastIndexByte(unmarked, '/')+1:]
+	var deployed []key // with the region and vendor of the id
 	for k := range t.keys(name) {
 		if n, d := bareName(k.id); n == name {
 			c.add(k, date, d)
 		}
+		if k.id == region {
+			deployed = append(deployed, k)
+		}
 	}
-	return t.pick(c.best(), provider, maker(name))
+	m, ok := t.pick(c.best(), provider, maker(name))
+	if _, vendor := cutVendor(region); vendor && ok && len(deployed) == 1 {
+		of, _ := t.get(deployed[0])
+		m.Cost = of.Cost
+	}
+	return m, ok
 }
+
+// cutWindow splits an id into what stands before the mark of a window and that window in tokens, 0
+// without a mark. Claude Code writes [1m] after the name of a model that is asked for with a window
+// of a million tokens.
+func cutWindow(id string) (rest string, window int64) {
+	open := strings.LastIndexByte(id, '[')
+	if open <= 0 || !strings.HasSuffix(id, "]") {
+		return id, 0
+	}
+	mark := strings.ToLower(id[open+1 : len(id)-1])
+	for _, unit := range []struct {
+		name   string
+		tokens int64
+	}{{"m", 1_000_000}, {"k", 1_000}} {
+		digits, ok := strings.CutSuffix(mark, unit.name)
+		n, err := strconv.ParseInt(digits, 10, 32)
+		if ok && err == nil && n > 0 {
+			return id[:open], n * unit.tokens
+		}
+	}
+	return id, 0
+}
+
+// widened returns a model with the window that the mark of an id names. Sonnet 4 and 4.5 take prompts
+// over 200,000 tokens only with such a window, at other rates; later models have one price.
+func widened(m Model, id string) Model {
+	_, window := cutWindow(id)
+	m.ContextWindow = max(m.ContextWindow, window)
+	name, _ := bareName(m.ID)
+	if window > longPrompt && len(m.Cost.Tiers) == 0 && (name == "claude-sonnet-4" || name == "claude-sonnet-4-5") {
+		r := m.Cost.Rates
+		m.Cost.Tiers = []Tier{{longPrompt, Rates{2 * r.Input, 1.5 * r.Output, 2 * r.CacheRead, 2 * r.CacheWrite}}}
+	}
+	return m
+}
+
+// longPrompt is the length of prompts, in tokens, up to which Sonnet 4 and 4.5 have their usual rates.
+const longPrompt = 200_000
 
 // pick chooses among equally good keys.
 func (t *Table) pick(keys []key, provider, maker string) (Model, bool) {
@@ -181,11 +234,13 @@ func inRange(s, from, to string) bool { return from <= s && s <= to }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// bareName returns the name a model has everywhere, and its date. Variants
+// bareName returns the name a model has everywhere, and its date: without the mark of a window.
+// Variants
 // that are priced or served otherwise (:batch, :free, -fast) keep their mark,
 // and so does a 4-digit date (-2508), which may as well be a size.
 func bareName(id string) (name, date string) {
-	name = id[strings.LastIndexByte(id, '/')+1:]
+	name, _ = cutWindow(id)
+	name = name[strings.LastIndexByte(name, '/')+1:]
 	name, vendor := cutVendor(name)
 	name = cutRevision(name, vendor)
 	return cutDate(name)

@@ -197,17 +197,17 @@ func (m Model) Price(u Usage) Dollars {
 }
 
 // Paid returns what a call cost in US dollars (docs/figures.md, "Cost"): as recorded, else by the
-// table. ok is false where neither tells.
+// table, on the terms that the call records. ok is false where neither tells.
 func (m Model) Paid(u *jsonl.Usage) (dollars float64, recorded, ok bool) {
-	switch {
-	case u.Cost.Known:
+	if u.Cost.Known {
 		return u.Cost.Total, true, true
-	case !m.Priced():
+	}
+	if m, _ = m.On(u.Terms); m.Cost.at(u.Prompt()) == (Rates{}) {
 		return 0, false, false
 	}
 	used := Usage{Input: u.Input, Output: u.Output, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite,
 		CacheWrite1h: u.CacheWrite1h}
-	return m.Price(used).Total, false, true
+	return m.Price(used).Total + webSearch*float64(u.Searches), false, true
 }
 
 // price divides before it multiplies, as the session writers do, so that a

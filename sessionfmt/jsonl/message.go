@@ -2,6 +2,7 @@ package jsonl
 
 import (
 	"ctxtool/internal/base/work"
+	"slices"
 	"strings"
 )
 
@@ -231,9 +232,35 @@ type Usage struct {
 	CacheWrite   int64
 	CacheWrite1h int64 // part of CacheWrite
 	Total        int64 // as the provider recorded it; 0 if it did not
+	Searches     int64 // web searches that the provider made for the call and bills by number
 
+	Terms       Terms
 	Cost        Cost
 	Implausible string // name of the first implausible number; empty for none
+}
+
+// Terms are how a provider served a call, as far as its price depends on it. The zero value is the
+// plain way, and so is a value that names it, such as standard.
+type Terms struct {
+	Tier  string // service tier: priority, flex, batch, or another
+	Speed string // fast, or another
+	Geo   string // where the provider had to serve the call: us, or another
+}
+
+// TermsOf reads terms as providers spell them.
+func TermsOf(tier, speed, geo Value) Terms {
+	return Terms{
+		Tier: tier.unless("standard", "default", "auto"), Speed: speed.unless("standard"),
+		Geo: geo.unless("global", "not_available"),
+	}
+}
+
+// unless returns a text, empty for one of those given.
+func (v Value) unless(plain ...string) string {
+	if !v.IsString() || slices.ContainsFunc(plain, func(word string) bool { return v.Is(word) }) {
+		return ""
+	}
+	return v.Text()
 }
 
 // A Cost is the recorded cost of a model call in dollars.
@@ -274,13 +301,22 @@ func (v Value) Usage() (u Usage) {
 // Read reads the next usage object. Of equal keys the last one counts.
 func (u *Usage) Read(c *Cursor) {
 	*u = Usage{}
+	var terms [3]Value
 	for key := range c.Members {
-		if n := u.count(string(key)); n != nil {
+		switch n := u.count(string(key)); {
+		case n != nil:
 			*n = u.tokens(key, c)
-		} else if string(key) == "cost" {
+		case string(key) == "cost":
 			u.readCost(c)
+		case string(key) == "serviceTier":
+			terms[0] = c.Value()
+		case string(key) == "speed":
+			terms[1] = c.Value()
+		case string(key) == "inferenceGeo":
+			terms[2] = c.Value()
 		}
 	}
+	u.Terms = TermsOf(terms[0], terms[1], terms[2])
 }
 
 // count returns the variable for the number of tokens with that name, nil for other fields.
@@ -298,6 +334,8 @@ func (u *Usage) count(name string) *int64 {
 		return &u.CacheWrite1h
 	case "totalTokens":
 		return &u.Total
+	case "webSearches":
+		return &u.Searches
 	}
 	return nil
 }

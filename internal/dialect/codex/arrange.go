@@ -18,7 +18,10 @@ type arranger struct {
 	counted  bool // the last answer has its usage
 	records  bool // the file has token_usage_records
 	total    []byte
-	settings []dialect.Span // of the turn: one line, or none
+	last     []byte         // usage of the last token_count
+	turn     []dialect.Span // settings of the turn: one line, or none
+	thread   []dialect.Span // settings of the thread, if they name its service tier: likewise
+	settings []dialect.Span // both
 	model    []byte
 	calls    map[string]dialect.Span // that have no output yet
 	begun    bool
@@ -64,6 +67,11 @@ func newArranger() dialect.Arranger {
 }
 
 func (a *arranger) Next(t dialect.Tree, l *dialect.Line) {
+	if l.Code == thread { // the only event that other lines do not wait for
+		a.thread = []dialect.Span{l.At}
+		a.settings = slices.Concat(a.turn, a.thread)
+		return
+	}
 	if a.summary != nil && l.Code != usage && l.Code != compacted && l.Code != counted && l.Code != dialect.Unknown {
 		a.plainSummary(t)
 	}
@@ -77,8 +85,12 @@ func (a *arranger) Next(t dialect.Tree, l *dialect.Line) {
 		a.cutNow, a.within, noted = false, -1, a.noted
 	case meta:
 		a.meta(t, l)
-	case settings:
-		a.settings, noted = []dialect.Span{l.At}, a.noted
+	case settings, tiered:
+		a.turn, noted = []dialect.Span{l.At}, a.noted
+		if l.Code == tiered {
+			a.thread = nil
+		}
+		a.settings = slices.Concat(a.turn, a.thread)
 		a.setModel(t, l)
 	case prompt:
 		a.prompt(t, l)
@@ -233,15 +245,20 @@ func (a *arranger) usage(t dialect.Tree, l *dialect.Line) {
 	}
 }
 
-// count gives the last answer its usage where nothing else does. Repeats say the same total.
+// count gives the last answer its usage where nothing else does. A repeat has the same total, or, where
+// a file records no totals, comes with the same usage before there is an answer.
 func (a *arranger) count(t dialect.Tree, l *dialect.Line) {
 	if a.records || (a.told < 0 || a.counted) && !a.asked {
 		return
 	}
 	info := t.Read(l.At).Get("payload").Get("info")
-	total := info.Get("total_token_usage")
-	if info.Get("last_token_usage").IsObject() && !bytes.Equal(total, a.total) {
-		a.total = bytes.Clone(total)
+	last, total := info.Get("last_token_usage"), info.Get("total_token_usage")
+	repeated := bytes.Equal(total, a.total)
+	if !total.IsObject() {
+		repeated = a.asked && bytes.Equal(last, a.last)
+	}
+	if last.IsObject() && !repeated {
+		a.total, a.last = bytes.Clone(total), bytes.Clone(last)
 		if a.asked {
 			a.bare = l.Clone()
 			return

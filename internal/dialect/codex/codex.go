@@ -24,7 +24,7 @@ var Dialect = dialect.Dialect{
 	File:  fileID, Session: sessionID, Policy: "codex",
 	Pick: jsonl.Pick{
 		Record:  []string{"metadata"},
-		Message: []string{"type", "id", "call_id", "content", "model"},
+		Message: []string{"type", "id", "call_id", "content", "model", "service_tier"},
 		As:      jsonl.Names{ID: "ordinal", Parent: "call_id", Message: "payload"},
 	},
 	Read:    read,
@@ -96,6 +96,8 @@ const (
 	compacted                         // a summary takes effect
 	rolledBack                        // turns are taken back
 	settings                          // turn_context
+	tiered                            // one that names a service tier
+	thread                            // thread_settings_applied, which do too
 	usage                             // token_usage_record
 	counted                           // token_count, which is all that older files have of usage
 	agents                            // a message between agents
@@ -113,7 +115,8 @@ var types = map[string]dialect.Code{
 }
 
 // events are those that count.
-var events = map[string]dialect.Code{"thread_rolled_back": rolledBack, "task_started": began, "token_count": counted}
+var events = map[string]dialect.Code{"thread_rolled_back": rolledBack, "task_started": began, "token_count": counted,
+	"thread_settings_applied": thread}
 
 // items are the types of response items.
 var items = map[string]dialect.Code{
@@ -124,7 +127,7 @@ var items = map[string]dialect.Code{
 }
 
 func read(p *jsonl.Picked) dialect.Head {
-	item := p.Message // type, id, call_id, content, model
+	item := p.Message // type, id, call_id, content, model, service_tier
 	head := dialect.Head{ID: item[1], Ref: item[2]}
 	switch {
 	case p.Type.Is("response_item"):
@@ -149,6 +152,9 @@ func otherHead(p *jsonl.Picked, head dialect.Head) dialect.Head {
 		head.Code = code
 		if code == settings {
 			head.Group = p.Message[4]
+			if p.Message[5].IsString() {
+				head.Code = tiered
+			}
 		}
 	case !p.Type.Exists() && p.Line.Get("instructions").Exists():
 		head = dialect.Head{Code: meta, ID: p.Line.Get("id")}

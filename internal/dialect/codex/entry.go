@@ -240,8 +240,9 @@ func (m *maker) arguments(it *item) jsonl.Value {
 	return jsonl.Value("{}")
 }
 
-// A used is what lines of a turn say of model and usage.
-type used struct{ model, usage, id, total jsonl.Value }
+// A used is what lines of a turn say of model, service tier and usage. The tier on a record of usage
+// counts before that of the settings.
+type used struct{ model, usage, id, total, tier, asked jsonl.Value }
 
 // used reads the lines that say so, and takes all others as items of the answer.
 func (m *maker) used() (u used) {
@@ -257,10 +258,13 @@ func (m *maker) used() (u used) {
 			if it.model.Exists() {
 				u.model = it.model
 			}
+			u.asked = it.tier
+		case it.thread.raw.Exists():
+			u.asked = it.thread.tier
 		case it.info.raw.Exists(): // of a token_count
-			u.usage, u.total = it.info.last, it.info.total
+			u.usage, u.total, u.tier = it.info.last, it.info.total, it.tier
 		case it.usage.Exists():
-			u.usage, u.id = it.usage, it.responseID
+			u.usage, u.id, u.tier = it.usage, it.responseID, it.tier
 		}
 	}
 	return u
@@ -281,8 +285,12 @@ func (m *maker) usage(set func(string, jsonl.Value), u used, items []item) {
 	if u.usage.IsObject() {
 		n := u.usage.Ints("input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens",
 			"total_tokens")
+		terms := jsonl.TermsOf(jsonl.FirstText(u.tier, u.asked), nil, nil)
+		if terms.Tier == "fast" { // as settings call it
+			terms.Tier = "priority"
+		}
 		set("usage", m.Usage(jsonl.Usage{
-			Input: max(0, n[0]-n[1]-n[2]), Output: n[3], CacheRead: n[1], CacheWrite: n[2], Total: n[4],
+			Input: max(0, n[0]-n[1]-n[2]), Output: n[3], CacheRead: n[1], CacheWrite: n[2], Total: n[4], Terms: terms,
 		}, nil))
 	}
 }

@@ -23,9 +23,14 @@ type item struct {
 
 	// Of records of settings and usage.
 	model      jsonl.Value
+	tier       jsonl.Value `member:"service_tier"`
 	usage      jsonl.Value
 	responseID jsonl.Value `member:"response_id"`
-	info       struct {
+	thread     struct {
+		raw  jsonl.Value
+		tier jsonl.Value `member:"service_tier"`
+	} `member:"thread_settings"`
+	info struct {
 		raw   jsonl.Value
 		last  jsonl.Value `member:"last_token_usage"`
 		total jsonl.Value `member:"total_token_usage"`

@@ -171,9 +171,9 @@ func TestGateSARIF(t *testing.T) {
 	want := []string{
 		"readable error: readable: no session at a%20b.jsonl:0",
 		"context.tokens error: context.tokens 162400, limit <= 150000 (+8.3%), see entry e,1 at a%20b.jsonl:12 e,1",
-		"cost.total error: cost.total >= 1.20 (2 calls unpriced), limit <= 5.00",
+		"cost.total error: cost.total >= $1.20 (2 calls unpriced), limit <= $5.00",
 		"cache.hit-rate warning: cache.hit-rate 31.0%, limit >= 60.0% (-29.0 points)",
-		"cost.day note: cost.day of 2026-01-31 1.0420, limit <= 1.00 (+4.2%, allowed 0.05)",
+		"cost.day note: cost.day of 2026-01-31 $1.0420, limit <= $1.00 (+4.2%, allowed $0.05)",
 	}
 	var got []string
 	for _, r := range log.Runs[0].Results {

@@ -93,6 +93,9 @@ type Lack struct {
 	Of string `json:"of,omitempty"`
 }
 
+// noUsage is the Of of calls that record none.
+const noUsage = "no usage"
+
 // CostTokens are tokens as recorded by providers.
 type CostTokens struct {
 	Input      int64 `json:"input"` // neither read from a cache nor written to it

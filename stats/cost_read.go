@@ -111,7 +111,7 @@ func (c *costReader) model(f *callRecord) int {
 func (c *costReader) price(one *call, usage jsonl.Value, u *jsonl.Usage, m int) {
 	one.pricing = unpriced
 	if !usage.IsObject() {
-		one.lack = c.lack(m, "no usage")
+		one.lack = c.lack(m, noUsage)
 		return
 	}
 	one.input, one.output, one.cacheRead, one.cacheWrite = u.Input, u.Output, u.CacheRead, u.CacheWrite

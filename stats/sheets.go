@@ -316,9 +316,12 @@ func (p *CostPart) kindSheet() table.Sheet {
 
 // String names the calls, and says why they have no cost.
 func (n *UnpricedCalls) String() string {
-	of := phrase.If(n.Of != "", ", %s", n.Of)
-	return fmt.Sprintf("%s of %s%s: %s without a recorded cost or a known price", phrase.Count(int(n.Calls), "call"),
-		n.Model, of, phrase.Count(int(n.Tokens), "token"))
+	calls := phrase.Count(int(n.Calls), "call") + " of " + n.Model
+	if n.Of == noUsage {
+		return calls + ": no recorded usage"
+	}
+	return fmt.Sprintf("%s%s, %s: no known price", calls, phrase.If(n.Of != "", " with %s", n.Of),
+		phrase.Count(int(n.Tokens), "token"))
 }
 
 // notes say what the numbers do not.

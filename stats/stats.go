@@ -74,7 +74,7 @@ type Options struct {
 	Open sessionfmt.Options
 }
 
-// A Report is the result for a session, schema ctxtool/stats.session/2, or for several
+// A Report is the result for a session, schema ctxtool/stats.session/3, or for several
 // together.
 type Report struct {
 	Schema string `json:"schema"`

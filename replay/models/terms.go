@@ -89,8 +89,10 @@ func (f *factor) has(name string) bool {
 func (c Cost) times(f *factor) Cost {
 	c.Rates, c.Tiers = c.Rates.times(f.times), slices.Clone(c.Tiers)
 	for i := range c.Tiers {
-		if c.Tiers[i].Rates = c.Tiers[i].Rates.times(f.times); f.short {
+		if f.short {
 			c.Tiers[i].Rates = Rates{}
+		} else {
+			c.Tiers[i].Rates = c.Tiers[i].Rates.times(f.times)
 		}
 	}
 	return c

@@ -36,7 +36,7 @@ func (o *configOptions) define(f *flagSet) {
 	o.answer.flags(f, "text", "json")
 	f.StringVar(&o.explain, "explain", "", "explain the setting `KEY`")
 	f.before(func() error { return o.textOnly("explain", o.explain) })
-	f.cmd.RegisterFlagCompletionFunc("explain", func(cmd *cobra.Command, _ []string, _ string) ([]string,
+	f.completeBy("explain", func(cmd *cobra.Command, _ []string, _ string) ([]string,
 		cobra.ShellCompDirective) {
 		return slices.Sorted(maps.Keys(settingsOf(cmd.Root()))), cobra.ShellCompDirectiveNoFileComp
 	})

@@ -3,9 +3,11 @@ package main
 import (
 	"bytes"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
+	"weak"
 
 	"ctxtool/internal/test/corpus"
 	"ctxtool/sessionfmt"
@@ -84,5 +86,20 @@ func TestProcessEnv(t *testing.T) {
 	}
 	if home, err := os.UserHomeDir(); err == nil && in.home != home {
 		t.Errorf("home %q, want %q", in.home, home)
+	}
+}
+
+// TestMemoryFreed: a server runs commands in its process, and a command that has ended holds no memory.
+func TestMemoryFreed(t *testing.T) {
+	var ended []weak.Pointer[ran]
+	for _, c := range commands {
+		ended = append(ended, weak.Make(ranIn(corpus.Root(t), c.name, "--help")))
+	}
+	ended = append(ended, weak.Make(ranIn(corpus.Root(t), "ls", "testdata/sessions/good")))
+	runtime.GC()
+	for k, r := range ended {
+		if r.Value() != nil {
+			t.Errorf("command %d of %d holds memory after its end", k, len(ended))
+		}
 	}
 }

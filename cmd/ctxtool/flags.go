@@ -202,7 +202,20 @@ func (f *flagSet) exclude(flag string, others ...string) {
 
 // complete registers the values that completion offers for a flag.
 func (f *flagSet) complete(flag string, values []string) {
-	f.cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+	f.completeBy(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// completing reports whether a shell asks for completions.
+func (e *env) completing() bool {
+	return len(e.args) > 0 && (e.args[0] == cobra.ShellCompRequestCmd || e.args[0] == cobra.ShellCompNoDescRequestCmd)
+}
+
+// completeBy registers the function that completes a flag, only for a shell that asks: cobra keeps these
+// functions in a global map, and through them all memory of a command, which a server would never free.
+func (f *flagSet) completeBy(flag string, complete cobra.CompletionFunc) {
+	if f.completing() {
+		f.cmd.RegisterFlagCompletionFunc(flag, complete)
+	}
 }
 
 // before registers a check of flags, which runs before the command. Its errors are errors of the

@@ -295,7 +295,7 @@ func newRoot(e *env, only string) *cobra.Command {
 			}
 			command.Flags().VisitAll(func(f *pflag.Flag) {
 				if name, _ := pflag.UnquoteUsage(f); name == "POINT" {
-					command.RegisterFlagCompletionFunc(f.Name, e.completePoint)
+					(&flagSet{command.Flags(), e, command}).completeBy(f.Name, e.completePoint)
 				}
 			})
 			root.AddCommand(command)

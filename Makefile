@@ -151,25 +151,17 @@ rules:
 redaction-report:
 	CTXTOOL_WHOLE=1 $(GO) test ./internal/test/labelled -count=1 -timeout 60m -v -run TestGoals -gitleaks github.com/zricethezav/gitleaks/v8@$(GITLEAKS) $(REPORTFLAGS)
 
-# pi's own code of sessions and requests, for comparison. It needs npm. npm does not have all that
-# pi's packages depend on: what this code needs of it are two packages, and stubs of two others.
+# pi itself, for comparison. It needs npm.
 PI = $(shell sed -n 's/^const piVersion = "\(.*\)"$$/\1/p' internal/test/corpus/pi.go)
-PI_PACKAGES := @earendil-works/pi-coding-agent @earendil-works/pi-ai
-# The clients of the providers, by which pi sends requests.
-PI_CLIENTS := @anthropic-ai/sdk@0.129.0 openai@7.19.0 @google/genai@2.21.0
+PI_PACKAGE := @earendil-works/pi-coding-agent
 pi:
-	@set -e; package=node_modules/@earendil-works/pi-coding-agent; \
-	if ! grep -qs '"version": "$(PI)"' $(PI_DIR)/$$package/package.json || ! [ -d $(PI_DIR)/node_modules/openai ]; then \
+	@set -e; \
+	if ! grep -qs '"version": "$(PI)"' $(PI_DIR)/node_modules/$(PI_PACKAGE)/package.json; then \
 		mkdir -p $(dir $(PI_DIR)); new=$$(mktemp -d $(PI_DIR).XXXXXX); trap 'rm -rf "$$new"' EXIT; chmod 755 "$$new"; \
-		npm install --prefix "$$new" --ignore-scripts --no-audit --no-fund cross-spawn@7.0.6 partial-json@0.1.7 $(PI_CLIENTS); \
-		cp -r internal/test/corpus/pi "$$new"/node_modules/@earendil-works; \
-		for name in $(PI_PACKAGES); do \
-			tgz=$$(npm pack --silent --pack-destination "$$new" $$name@$(PI)); \
-			mkdir "$$new"/node_modules/$$name; tar -xzf "$$new"/$$tgz --strip-components=1 -C "$$new"/node_modules/$$name; rm "$$new"/$$tgz; \
-		done; \
+		npm install --prefix "$$new" --ignore-scripts --no-audit --no-fund $(PI_PACKAGE)@$(PI); \
 		rm -rf $(PI_DIR); mv "$$new" $(PI_DIR); \
 	fi
-	@newest=$$(npm view --silent --fetch-retries 0 $(firstword $(PI_PACKAGES)) version 2>/dev/null) || true; \
+	@newest=$$(npm view --silent --fetch-retries 0 $(PI_PACKAGE) version 2>/dev/null) || true; \
 	[ -z "$$newest" ] || [ "$$newest" = "$(PI)" ] || echo "npm has pi $$newest; tests compare with pi $(PI)"
 
 # The program of Codex CLI for Linux, for comparison. It is Apache-2.0 and stays outside the

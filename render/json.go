@@ -8,6 +8,7 @@ import (
 	"io"
 	"iter"
 
+	"ctxtool/internal/body"
 	"ctxtool/internal/dialect"
 	"ctxtool/internal/entry"
 	"ctxtool/replay"
@@ -253,6 +254,11 @@ func writeEnvelope(w *bufio.Writer, r Report) error {
 		return err
 	}
 	o.reading(reading)
+	if request, err := body.ReportOf(e); err != nil {
+		return err
+	} else if request != nil {
+		o.value("body", request)
+	}
 	o.value("coverage", e.Replay().Session.Coverage)
 	if found := e.Replay().AllFindings(); len(found) > 0 {
 		o.value("findings", found)

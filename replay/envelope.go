@@ -2,7 +2,6 @@ package replay
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"iter"
 	"slices"
@@ -30,7 +29,8 @@ type Envelope struct {
 
 	r         *Replay
 	state     state
-	asked     models.Ref // the model that the answer to the request names, if it has one
+	answer    int        // the record of the answer to the request, -1 for none
+	asked     models.Ref // the model that it names, if it has one
 	altered   int        // place on the path of the last entry that changed messages sent before, -1 for none
 	ephemeral int        // record, -1 for none
 	prompt    *prompt.Prompt
@@ -45,7 +45,8 @@ func (m *machine) envelope() *Envelope {
 	return &Envelope{
 		Leaf: Step{m: m}.Leaf(), TurnIndex: m.turn, RequestIndex: m.request,
 		Transforms: slices.Clip(m.transforms), Ephemerals: m.logged,
-		r: m.r, ModelBy: m.model, ThinkingBy: m.thinking, state: s, altered: m.altered, ephemeral: m.ephemeral,
+		r: m.r, ModelBy: m.model, ThinkingBy: m.thinking, answer: -1,
+		state: s, altered: m.altered, ephemeral: m.ephemeral,
 	}
 }
 
@@ -100,6 +101,11 @@ func (e *Envelope) ContextMessages() iter.Seq2[Message, error] {
 // messages as ContextMessages has them.
 func (e *Envelope) ProviderMessages() iter.Seq2[Message, error] {
 	return e.prompted(func(m Piece) bool { return m.flags&(omitted|unsent) == 0 }, (*Reader).Provider)
+}
+
+// SystemMessages returns the system messages of the context alone, as ContextMessages has them.
+func (e *Envelope) SystemMessages() iter.Seq2[Message, error] {
+	return e.prompted(func(m Piece) bool { return m.flags&omitted == 0 && m.kind == jsonl.System }, (*Reader).Agent)
 }
 
 func (e *Envelope) prompted(want func(Piece) bool, load func(*Reader, Piece) (value, error)) iter.Seq2[Message, error] {
@@ -339,67 +345,6 @@ func (r *Replay) implemented() (known map[string]bool) {
 		known[n] = true
 	}
 	return known
-}
-
-// ThinkingLevel returns the path's last thinking level as the session spells it, "off" if it
-// has none.
-func (e *Envelope) ThinkingLevel() (jsonl.Value, error) {
-	if e.ThinkingBy < 0 {
-		return value(`"off"`), nil
-	}
-	line, err := e.r.Session.NewReader().Line(e.ThinkingBy)
-	return line.Get("thinkingLevel"), err
-}
-
-// PathModel returns the last model of the path as raw JSON strings. named reports whether an
-// entry sets one, even without naming it.
-func (e *Envelope) PathModel() (provider, id jsonl.Value, named bool, err error) {
-	if e.ModelBy < 0 {
-		return nil, nil, false, nil
-	}
-	line, err := e.r.Session.NewReader().Line(e.ModelBy)
-	if err != nil {
-		return nil, nil, false, err
-	}
-	if e.r.Session.Kind(e.ModelBy) == jsonl.Assistant {
-		line = line.Get("message")
-		return line.Get("provider"), line.Get("model"), true, nil
-	}
-	provider, id = line.Model()
-	return provider, id, true, nil
-}
-
-// Model returns the model of the request: that of the options, else the one that its answer names, since
-// an agent may ask another model than the path's without an entry that says so, else the path's, else the
-// baseline's. limit is its context window in tokens, 0 if unknown, and from names the source of
-// the limit; see Replay.Window.
-func (e *Envelope) Model() (ref models.Ref, limit int64, from string, err error) {
-	if ref, err = e.ModelRef(); err != nil {
-		return ref, 0, "", err
-	}
-	limit, from, err = e.r.Window(ref)
-	return ref, limit, from, err
-}
-
-// ModelRef returns only the model of the request; see Model.
-func (e *Envelope) ModelRef() (ref models.Ref, err error) {
-	if ref = cmp.Or(e.r.Options.Model, e.asked); ref != (models.Ref{}) {
-		return ref, nil
-	}
-	return e.r.ModelBy(e.ModelBy)
-}
-
-// ModelBy returns the model that a record sets, the baseline's if that is none.
-func (r *Replay) ModelBy(rec int) (ref models.Ref, err error) {
-	provider, id, _, err := (&Envelope{r: r, ModelBy: rec}).PathModel()
-	if err != nil {
-		return ref, err
-	}
-	ref = models.Ref{Provider: provider.Text(), ID: id.Text()}
-	if base := r.Options.Baseline; ref == (models.Ref{}) && base != nil {
-		ref = base.Model
-	}
-	return ref, nil
 }
 
 // Compiled returns the prompt as one text: all parts as they are under the envelope rules;

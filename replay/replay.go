@@ -81,6 +81,7 @@ func (r *Replay) Reach(p sessionfmt.Point) (e *Envelope, stopped, err error) {
 		return e, err, nil
 	}
 	if err == nil && p.Before && p.Record >= 0 && r.Session.Answers(p.Record) {
+		e.answer = p.Record
 		var asked models.Ref
 		if asked, err = r.ModelBy(p.Record); asked.Known() {
 			e.asked = asked

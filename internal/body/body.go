@@ -20,11 +20,14 @@ type Form struct {
 	About string // one line for help
 
 	api  string // the interface in pi's sessions
+	kin  string // another one that takes the same items
 	list string // the field of the messages
 	lead bool   // the system prompt is the first of them
 	// head is all of a request but its messages, which items are.
 	head  func(r *request) object
 	items func(r *request) iter.Seq2[any, error]
+	// placement reports whether later system messages stand in place, and where tools do.
+	placement func(r *request) (inPlace bool, tools placement)
 	// callID returns the id of a call in an answer of another model, as the interface takes it. foreign
 	// reports that it came from another provider, or by another interface.
 	callID func(r *request, id string, foreign bool) string
@@ -45,24 +48,27 @@ func (f *Form) Write(w *bufio.Writer, e *replay.Envelope) error {
 	if r.model.ID == "" {
 		return r.refuse("no model at this point", "--model PROVIDER/ID names one")
 	}
-	items, lead := f.items(r), r.instructions()
+	if err := r.measure(); err != nil {
+		return err
+	}
+	items, opening := f.items(r), r.opening()
 	if d := e.Replay().Session.Dialect(); d != nil && d.Interface == f.Name {
 		if items, err = native(e, f); err != nil {
 			return err
 		}
 		if tells(r.prompt.Compiled, items) {
-			lead = nil
+			opening = nil
 		}
 	}
 	if f == &anthropic {
-		items = marked(items)
+		items = r.leveled(r.marked(items))
 	}
 	head, err := JSON(f.head(r))
 	if err != nil {
 		return err
 	}
-	if f.lead && lead != nil {
-		items = after(lead, items)
+	if f.lead {
+		items = after(opening, items)
 	}
 	before := append(bytes.TrimSuffix(head, []byte("}")), `,"`+f.list+"\":[\n"...)
 	for item, err := range items {
@@ -92,16 +98,15 @@ func Chat(e *replay.Envelope) (messages iter.Seq2[any, error], tools any, err er
 		return nil, nil, err
 	}
 	messages = chatItems(r)
-	if lead := r.instructions(); lead != nil {
-		lead["role"] = "system"
-		messages = after(lead, messages)
+	if text := clean(r.prompt.Compiled); text != "" {
+		messages = after([]any{object{"role": "system", "content": text}}, messages)
 	}
 	return messages, chatHead(r)["tools"], nil
 }
 
 // ChatAnswer returns an answer as Chat Completions has it, with its thinking; nil if it is empty.
 func ChatAnswer(m *jsonl.Message) map[string]any {
-	out := chatAnswer(&message{Message: m})
+	out := chatAnswer(&message{Message: m}, false)
 	var thinking []string
 	for _, b := range m.Blocks {
 		if b.Kind == jsonl.ThinkingBlock && !blank(b.Text) {
@@ -130,12 +135,15 @@ func tells(prompt string, items iter.Seq2[any, error]) bool {
 	return false
 }
 
-// after yields an item before others.
-func after(first any, items iter.Seq2[any, error]) iter.Seq2[any, error] {
+// after yields items before others.
+func after(first []any, items iter.Seq2[any, error]) iter.Seq2[any, error] {
 	return func(yield func(any, error) bool) {
-		if yield(first, nil) {
-			items(yield)
+		for _, item := range first {
+			if !yield(item, nil) {
+				return
+			}
 		}
+		items(yield)
 	}
 }
 

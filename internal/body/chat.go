@@ -1,6 +1,7 @@
 package body
 
 import (
+	"cmp"
 	"ctxtool/sessionfmt/jsonl"
 	"encoding/json"
 	"iter"
@@ -20,6 +21,13 @@ var chat = Form{
 	head:   chatHead,
 	items:  chatItems,
 	callID: chatID,
+	placement: func(r *request) (bool, placement) {
+		inPlace := r.compat.SupportsMidConvoSystemMessages
+		if inPlace && r.compat.SupportsMidConvoToolAdditions {
+			return inPlace, additions
+		}
+		return inPlace, folded
+	},
 }
 
 // chatID returns an id of at most 40 bytes for a call of another model. One of the Responses API has
@@ -58,30 +66,121 @@ func shortHash(s string) string {
 }
 
 func chatHead(r *request) object {
-	head := object{"model": r.model.ID, "stream": true, "stream_options": object{"include_usage": true}}
-	if !r.model.Takes.Has("plain") {
+	head := object{"model": r.model.ID, "stream": true}
+	if r.chat.usage {
+		head["stream_options"] = object{"include_usage": true}
+	}
+	if r.chat.store {
 		head["store"] = false
 	}
-	if r.model.Provider == "openai" {
+	if r.chat.cacheKey {
 		head["prompt_cache_key"] = r.cacheKey()
 	}
 	if r.most > 0 {
-		head["max_completion_tokens"] = r.most
+		head[r.chat.most] = r.most
 	}
 	if temperature := r.prompt.Options.Temperature; temperature.Exists() {
 		head["temperature"] = json.RawMessage(temperature)
 	}
-	if effort := r.effort(); effort != "" && (r.level != "" || effort != "off") {
+	if tools := r.chatTools(r.transcript.tools); tools != nil {
+		head["tools"] = tools
+		if r.chat.cached {
+			tools[len(tools)-1]["cache_control"] = r.cacheControl()
+		}
+		if r.compat.ZaiToolStream {
+			head["tool_stream"] = true
+		}
+	}
+	r.chatThinking(head)
+	return head
+}
+
+// chatThinking asks for the level as the host takes it.
+func (r *request) chatThinking(head object) {
+	effort, on := r.effort(), r.level != ""
+	off, named := r.model.Takes.Level("off")
+	can := !named || off != "" // the model can be asked not to think
+	if !on {
+		effort = off
+	}
+	if !r.reasons() || !on && !r.known {
+		return
+	}
+	switch r.chat.thinking {
+	case "zai":
+		head["thinking"] = object{"type": "disabled"}
+		if on {
+			head["thinking"] = object{"type": "enabled", "clear_thinking": false}
+		}
+		on = on && effort != ""
+	case "qwen":
+		head["enable_thinking"] = on
+	case "baseten":
+		if args := jsonl.Value(r.compat.ChatTemplateArgs); args.IsObject() {
+			head["chat_template_args"] = templateArgs(args, on)
+		}
+		if r.chat.effort && effort != "" {
+			head["reasoning_effort"] = effort
+		}
+		return
+	case "deepseek":
+		switch {
+		case on:
+			head["thinking"] = object{"type": "enabled"}
+		case can:
+			head["thinking"] = object{"type": "disabled"}
+		}
+	case "openrouter":
+		if on || can {
+			head["reasoning"] = object{"effort": cmp.Or(effort, "none")}
+		}
+		return
+	case "ant-ling":
+		if name, _ := r.model.Takes.Level(r.level); on && name != "" {
+			head["reasoning"] = object{"effort": name}
+		}
+		return
+	case "together":
+		head["reasoning"] = object{"enabled": on}
+	default:
+		on = on || effort != "" // the model has a name for off
+	}
+	if on && r.chat.effort {
 		head["reasoning_effort"] = effort
 	}
-	tools := r.tools(func(name, description string, parameters json.RawMessage) object {
-		return object{"type": "function", "function": object{"name": name, "description": description,
-			"parameters": parameters}}
-	})
-	if len(tools) > 0 {
-		head["tools"] = tools
+}
+
+// templateArgs returns the arguments of a template: those that are variables have the value they name.
+func templateArgs(args jsonl.Value, on bool) object {
+	all := object{}
+	for name, v := range args.Members {
+		switch {
+		case !v.IsObject():
+			all[string(name)] = json.RawMessage(v)
+		case v.Get("$var").Is("thinking.enabled"):
+			all[string(name)] = on
+		}
 	}
-	return head
+	return all
+}
+
+// chatTools returns the definitions of tools.
+func (r *request) chatTools(tools []tool) (all []object) {
+	for _, t := range tools {
+		if g, has := t.grammar(); has && r.compat.SupportsOpenAIGrammarTools {
+			format := object{"type": "grammar", "grammar": object{"syntax": g.syntax, "definition": g.definition}}
+			all = append(all, object{"type": "custom", "custom": object{"name": t.name, "description": t.description,
+				"format": format}})
+			continue
+		}
+		parameters, strict := t.schema(r.chat.strict, nil)
+		function := object{"name": t.name, "description": t.description, "parameters": parameters}
+		if r.chat.strict {
+			function["strict"] = strict
+		}
+		all = append(all, object{"type": "function", "function": function})
+	}
+	return all
 }
 
 // cacheKey is by what OpenAI finds the cache of a session.
@@ -90,26 +189,106 @@ func (r *request) cacheKey() string {
 	return string(id[:min(len(id), 64)])
 }
 
-// instructions is the system prompt as a message, nil if there is none.
-func (r *request) instructions() object {
-	text := clean(r.prompt.Compiled)
-	switch {
-	case text == "":
-		return nil
-	case r.reasons() && !r.model.Takes.Has("plain"):
-		return object{"role": "developer", "content": text}
+// instructionRole is the role of the system prompt.
+func (r *request) instructionRole() string {
+	if r.chat.developer && r.reasons() {
+		return "developer"
 	}
-	return object{"role": "system", "content": text}
+	return "system"
+}
+
+// opening returns the items before the conversation: the system prompt as a message, after the first tools
+// where these stand in place.
+func (r *request) opening() []any {
+	if t := &r.transcript; r.form.list == inputList && t.lead && t.folded == 0 {
+		return r.responsesUpdate(&t.updates[0], 0, 0)
+	}
+	text := clean(r.transcript.prompt)
+	if text == "" {
+		return nil
+	}
+	prompt := object{"role": r.instructionRole(), "content": text}
+	if r.chat.cached && r.form.list != inputList {
+		r.mark(prompt)
+	}
+	return []any{prompt}
+}
+
+// hasText reports whether the content of a message has a text.
+func hasText(content any) bool {
+	switch content := content.(type) {
+	case string:
+		return content != ""
+	case []object:
+		return slices.ContainsFunc(content, func(part object) bool { return part["type"] == "text" })
+	}
+	return false
+}
+
+// mark asks for the cache after the last text of a message, and reports whether it has one.
+func (r *request) mark(m object) bool {
+	switch content := m["content"].(type) {
+	case string:
+		if content == "" {
+			return false
+		}
+		m["content"] = []object{{"type": "text", "text": content, "cache_control": r.cacheControl()}}
+		return true
+	case []object:
+		for _, part := range slices.Backward(content) {
+			if part["type"] == "text" {
+				part["cache_control"] = r.cacheControl()
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// chatMarked asks for the cache after the last message of the conversation that has a text.
+func (r *request) chatMarked(items iter.Seq2[any, error]) iter.Seq2[any, error] {
+	if !r.chat.cached {
+		return items
+	}
+	return func(yield func(any, error) bool) {
+		var held []any // the last message with a text, and those after it
+		for item, err := range items {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			m, _ := item.(object)
+			if m["role"] != "system" && m["role"] != "developer" && hasText(m["content"]) {
+				for _, earlier := range held {
+					if !yield(earlier, nil) {
+						return
+					}
+				}
+				held = held[:0]
+			}
+			held = append(held, item)
+		}
+		for k, item := range held {
+			if m, is := item.(object); k == 0 && is {
+				r.mark(m)
+			}
+			if !yield(item, nil) {
+				return
+			}
+		}
+	}
 }
 
 func chatItems(r *request) iter.Seq2[any, error] {
 	var images []object // of results in a row
-	return r.each(func(m *message) []any {
+	return r.chatMarked(r.each(func(m *message) []any {
 		switch m.role {
+		case jsonl.System:
+			return r.chatUpdate(m.update, m.nth)
 		case jsonl.User:
 			return said("user", chatPrompt(m))
 		case jsonl.Assistant:
-			if answer := chatAnswer(m); answer != nil {
+			if answer := chatAnswer(m, r.chat.reasoningContent && r.reasons()); answer != nil {
 				return []any{answer}
 			}
 			return nil
@@ -126,7 +305,18 @@ func chatItems(r *request) iter.Seq2[any, error] {
 		}
 		return said("user",
 			slices.Insert(all, 0, object{"type": "text", "text": "Attached image(s) from tool result:"}))
-	})
+	}, nothing))
+}
+
+// chatUpdate returns the items of a system message in place, of that number.
+func (r *request) chatUpdate(of *update, nth int) (items []any) {
+	if tools := of.added; nth >= r.transcript.folded && tools != nil {
+		items = append(items, object{"role": "system", "tools": r.chatTools(tools)})
+	}
+	if text := of.change(); text != "" {
+		items = append(items, object{"role": r.instructionRole(), "content": clean(text)})
+	}
+	return items
 }
 
 // resultText is a result as a text.
@@ -165,9 +355,21 @@ func chatPrompt(m *message) any {
 	return content
 }
 
+// chatCall returns a call of an answer.
+func chatCall(m *message, b jsonl.Block) object {
+	call := object{"id": b.ID.Text(), "type": "function"}
+	if input := m.grammars[b.Name.Text()]; input != "" {
+		call["type"] = "custom"
+		call["custom"] = object{"name": b.Name.Text(), "input": clean(b.Args.Get(input).Exact())}
+		return call
+	}
+	call["function"] = object{"name": b.Name.Text(), "arguments": string(raw(b.Args))}
+	return call
+}
+
 // chatAnswer returns the message of an answer, nil if it is empty. Thinking goes back in the field
-// that it came in.
-func chatAnswer(m *message) object {
+// that it came in; reasoned is set where each answer has one.
+func chatAnswer(m *message, reasoned bool) object {
 	out := object{"role": "assistant", "content": nil}
 	var text, thinking []string
 	var field, details string
@@ -188,8 +390,7 @@ func chatAnswer(m *message) object {
 				thinking = append(thinking, b.Text.Text())
 			}
 		case b.Kind == jsonl.CallBlock:
-			function := object{"name": b.Name.Text(), "arguments": string(raw(b.Args))}
-			calls = append(calls, object{"id": b.ID.Text(), "type": "function", "function": function})
+			calls = append(calls, chatCall(m, b))
 		}
 	}
 	switch {
@@ -199,6 +400,9 @@ func chatAnswer(m *message) object {
 		out["reasoning_details"] = json.RawMessage(details)
 	case thinking != nil && slices.Contains([]string{"reasoning", "reasoning_content", "reasoning_text"}, field):
 		out[field] = strings.Join(thinking, "\n")
+	}
+	if _, has := out["reasoning_content"]; reasoned && !has {
+		out["reasoning_content"] = ""
 	}
 	if text != nil {
 		out["content"] = strings.Join(text, "")

@@ -13,12 +13,13 @@ import (
 
 // google is Google's Gemini API. The model is in the address of a request, not in the body.
 var google = Form{
-	Name:  "google",
-	About: "the request for Google's Gemini API, without the model, which is in the address",
-	api:   "google-generative-ai",
-	list:  "contents",
-	head:  googleHead,
-	items: googleItems,
+	Name:      "google",
+	About:     "the request for Google's Gemini API, without the model, which is in the address",
+	api:       "google-generative-ai",
+	list:      "contents",
+	head:      googleHead,
+	items:     googleItems,
+	placement: func(*request) (bool, placement) { return false, folded },
 	callID: func(r *request, id string, _ bool) string {
 		if !r.wantsIDs() {
 			return id
@@ -56,14 +57,22 @@ func googleHead(r *request) object {
 		config["thinkingConfig"] = thinking
 	}
 	head["generationConfig"] = config
-	if text := clean(r.prompt.Compiled); text != "" {
+	if text := clean(r.transcript.prompt); text != "" {
 		head["systemInstruction"] = object{"role": "user", "parts": []object{{"text": text}}}
 	}
-	tools := r.tools(func(name, description string, parameters json.RawMessage) object {
-		return object{"name": name, "description": description, "parametersJsonSchema": parameters}
-	})
-	if len(tools) > 0 {
+	var tools []object
+	validated := false
+	for _, t := range r.transcript.tools {
+		parameters, strict := t.schema(r.version() >= 3, nil)
+		validated = validated || strict
+		tools = append(tools, object{"name": t.name, "description": t.description,
+			"parametersJsonSchema": json.RawMessage(constAsEnum(jsonl.Value(parameters), false))})
+	}
+	if tools != nil {
 		head["tools"] = []object{{"functionDeclarations": tools}}
+	}
+	if validated {
+		head["toolConfig"] = object{"functionCallingConfig": object{"mode": "VALIDATED"}}
 	}
 	return head
 }
@@ -141,7 +150,7 @@ func googleItems(r *request) iter.Seq2[any, error] {
 			return nil
 		}
 		return append(end(), content("user", images)...)
-	}, end)
+	}, end, nothing)
 }
 
 func googleParts(blocks []jsonl.Block) (parts []object) {

@@ -16,6 +16,12 @@ type message struct {
 	kindred bool   // its provider did, by this interface
 	call    string // the id of the call, of a result
 	text    bool   // the content is a string
+	level   string // the provider's level of an answer of the model
+
+	grammars map[string]string // see request
+
+	update *update // of a system message in place
+	nth    int     // its number
 }
 
 // A preparation is what preparing messages in order remembers.
@@ -24,9 +30,12 @@ type preparation struct {
 	yield func(*message, error) bool
 	ids   map[string]string // of calls, where they changed
 	open  []jsonl.Block     // calls of the last answer without a result
+	calls bool              // the last answer has calls, and nothing but results followed
+	held  []*message        // system messages, until what follows the results
+	nth   int               // of the next system message
 }
 
-// messages yields the conversation without its system messages, which are in the prompt, without
+// messages yields the conversation without the system messages that are in the prompt, without
 // failed answers, and with a result for each call. What a message holds is valid until the next one.
 func (r *request) messages(yield func(*message, error) bool) {
 	p := &preparation{r: r, yield: yield, ids: map[string]string{}}
@@ -43,9 +52,9 @@ func (r *request) messages(yield func(*message, error) bool) {
 	p.close()
 }
 
-// each yields what one makes of each message, and what end makes before a message that is no result, and
-// at the end.
-func (r *request) each(one func(m *message) []any, end func() []any) iter.Seq2[any, error] {
+// each yields what one makes of each message, what end makes before a message that is no result and
+// after all messages, and what last makes at the end.
+func (r *request) each(one func(m *message) []any, end, last func() []any) iter.Seq2[any, error] {
 	return func(yield func(any, error) bool) {
 		all := func(items []any) bool {
 			return !slices.ContainsFunc(items, func(item any) bool { return !yield(item, nil) })
@@ -63,9 +72,14 @@ func (r *request) each(one func(m *message) []any, end func() []any) iter.Seq2[a
 				return
 			}
 		}
-		all(end())
+		if all(end()) {
+			all(last())
+		}
 	}
 }
+
+// nothing yields no items.
+func nothing() []any { return nil }
 
 // next yields a message, after results for the calls that it leaves without one.
 func (p *preparation) next(m *message, raw jsonl.Value) bool {
@@ -78,6 +92,7 @@ func (p *preparation) next(m *message, raw jsonl.Value) bool {
 			return true
 		}
 		p.answer(m, raw)
+		p.calls = len(p.open) > 0
 	case jsonl.User:
 		if !p.close() {
 			return false
@@ -95,17 +110,37 @@ func (p *preparation) next(m *message, raw jsonl.Value) bool {
 			p.open = slices.Delete(p.open, k, k+1)
 		}
 		p.withoutImages(m, "(tool image omitted: model does not support images)")
+	case jsonl.System:
+		return p.system(m)
 	default:
 		return true
 	}
+	m.grammars = p.r.grammars
 	return p.yield(m, nil)
+}
+
+// system yields a later system message that stands in place, after the results of the last answer.
+func (p *preparation) system(m *message) bool {
+	nth := p.nth
+	p.nth++
+	t := &p.r.transcript
+	if !t.inPlace || nth == 0 && t.lead {
+		return true
+	}
+	system := &message{Message: &jsonl.Message{}, role: jsonl.System, update: &t.updates[nth], nth: nth}
+	if p.calls {
+		p.held = append(p.held, system)
+		return true
+	}
+	return p.yield(system, nil)
 }
 
 // answer takes from an answer what another model made for itself, and gives its calls ids that the
 // interface takes.
 func (p *preparation) answer(m *message, raw jsonl.Value) {
 	to := p.r.model
-	m.kindred = m.Provider.Is(to.Provider) && raw.Get("api").Is(p.r.form.api)
+	m.kindred = m.Provider.Is(to.Provider) && raw.Get("api").Is(p.r.api)
+	m.level = raw.Get("providerThinkingLevel").Text()
 	m.own = m.kindred && m.Model.Is(to.ID)
 	p.open = nil
 	kept := m.Blocks[:0]
@@ -133,15 +168,20 @@ func (p *preparation) answer(m *message, raw jsonl.Value) {
 // signature is what the provider needs to take thinking back.
 func signature(b jsonl.Block) jsonl.Value { return b.Raw.Get("thinkingSignature") }
 
-// close yields a result for each call that has none.
+// close yields a result for each call that has none, and then the system messages that waited.
 func (p *preparation) close() bool {
-	open := p.open
-	p.open = nil
+	open, held := p.open, p.held
+	p.open, p.held, p.calls = nil, nil, false
 	for _, call := range open {
 		text := jsonl.Value(`"No result provided"`).Spelled()
 		result := &jsonl.Message{Kind: jsonl.ToolResult, Tool: call.Name, IsError: jsonl.Value("true"),
 			Blocks: []jsonl.Block{{Kind: jsonl.TextBlock, Text: text}}}
 		if !p.yield(&message{Message: result, role: jsonl.ToolResult, call: call.ID.Text()}, nil) {
+			return false
+		}
+	}
+	for _, m := range held {
+		if !p.yield(m, nil) {
 			return false
 		}
 	}

@@ -5,14 +5,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
-	"sync"
 	"testing"
 
 	"ctxtool/internal/body"
@@ -26,7 +22,7 @@ import (
 // forms are the forms by the interface in pi's sessions.
 var forms = map[string]string{
 	"anthropic-messages": "anthropic", "openai-completions": "openai-chat", "openai-responses": "openai-responses",
-	"google-generative-ai": "google",
+	"openai-codex-responses": "openai-responses", "google-generative-ai": "google",
 }
 
 // list is the field of the messages.
@@ -49,91 +45,69 @@ func written(e *replay.Envelope, form string) (map[string]any, error) {
 	return out, json.Unmarshal(b.Bytes(), &out)
 }
 
-// A standIn is a server that stands in for all providers. It compares what it gets with the requests of
-// sessions.
-type standIn struct {
-	t        *testing.T
-	sessions []*sessionfmt.Session
-
-	mu       sync.Mutex
-	compared map[string]int // by form
-	clamped  int            // requests whose answer the window limits
+// asked are models of pi's catalogue that each have something of their own: tools, levels and system messages
+// in place; hosts that are like OpenAI's but for some; tools with strict schemas; marks for a cache.
+var asked = []string{
+	"anthropic/claude-opus-5-5", "openai/gpt-6.2-sol", "openai-codex/gpt-6.2-sol", "anthropic/claude-sonnet-4-5",
+	"openrouter/anthropic/claude-fable-5.1:batch", "deepseek/deepseek-v4-pro", "zai/glm-5.2", "zai/glm-4.7",
+	"groq/openai/gpt-oss-120b", "xai/grok-4.7", "moonshotai/kimi-k3", "together/Qwen/Qwen3.5-9B",
+	"anthropic/claude-fable-5", "github-copilot/claude-fable-5", "cerebras/gpt-oss-120b", "ant-ling/Ring-2.6-1T",
+	"qwen-token-plan/deepseek-v4-pro", "openai/gpt-5.4", "nvidia/meta/muse-glimmer-30b",
 }
 
-func (s *standIn) ServeHTTP(w http.ResponseWriter, q *http.Request) {
-	defer w.WriteHeader(http.StatusTeapot)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var file, answer int
-	var api, known string
-	if _, err := fmt.Sscan(q.Header.Get("x-request"), &file, &answer, &api, &known); err != nil {
-		s.t.Errorf("a request without a name: %v", err)
-		return
-	}
-	session := s.sessions[file]
-	about := fmt.Sprintf("%s, request %d, %s", filepath.Base(session.Name), answer, forms[api])
+// compare compares a request with what pi would send, and counts it.
+func (c *comparison) compare(t *testing.T, q corpus.PiBody) {
+	session := c.sessions[q.File]
+	about := fmt.Sprintf("%s, request %d, %s %s", filepath.Base(session.Name), q.Answer, forms[q.API], q.Model)
+	options := replay.Options{Rules: replay.ByPi}
+	options.Model.Provider, options.Model.ID, _ = strings.Cut(q.Model, "/")
+	e := must.Get(replay.New(session, options).At(sessionfmt.Before(nth(session, q.Answer))))
+	got, err := written(e, forms[q.API])
 	var sent map[string]any
-	if err := json.Unmarshal(must.Get(io.ReadAll(q.Body)), &sent); err != nil {
-		s.t.Errorf("%s: %v", about, err)
-		return
+	if q.Body != nil {
+		must.Do(json.Unmarshal(q.Body, &sent))
 	}
-	e := must.Get(replay.New(session, replay.Options{Rules: replay.ByPi}).At(sessionfmt.Before(nth(session, answer))))
-	got, err := written(e, forms[api])
-	if list, _ := sent[list[forms[api]]].([]any); err != nil && len(list) == 0 {
+	if messages, _ := sent[list[forms[q.API]]].([]any); err != nil && len(messages) == 0 {
 		return // pi sends what no provider takes
 	}
-	if err != nil {
-		s.t.Errorf("%s: %v", about, err)
+	if strings.Contains(q.Error, "contents are required") || strings.Contains(q.Error, "content is not iterable") {
+		c.thrown++ // of an empty context, and of an edit without content
 		return
 	}
-	s.allow(got, sent, known == "known")
+	if err != nil || q.Error != "" {
+		t.Errorf("%s: %v; pi: %s", about, err, q.Error)
+		return
+	}
+	if !q.Known {
+		unlimited(got, sent)
+	}
 	if unlike := difference(got, sent); unlike != "" {
-		s.t.Errorf("%s: %s", about, unlike)
+		t.Errorf("%s: %s", about, unlike)
 	}
-	s.compared[forms[api]]++
+	c.compared[q.API+" "+q.Model]++
 }
 
-// allow takes out of both what differs by design (docs/formats.md): how long an answer may be, where the
-// window limits it or pi's catalogue has no such model; what pi sends to OpenAI's own address only, and
-// not to a stand-in; and that schemas are not strict, which pi says to models that could be.
-func (s *standIn) allow(got, sent map[string]any, known bool) {
-	var most [2]float64
-	for k, of := range []map[string]any{got, sent} {
-		most[k] = take(of, "max_tokens", "max_completion_tokens", "max_output_tokens")
-		if config, is := of["generationConfig"].(map[string]any); is {
-			most[k] = take(config, "maxOutputTokens")
-		}
-		if thinking, is := of["thinking"].(map[string]any); is {
-			most[k] += take(thinking, "budget_tokens")
-		}
-		if _, chat := of["stream_options"]; chat {
-			delete(of, "prompt_cache_key")
-		}
-		tools, _ := of["tools"].([]any)
-		for _, tool := range tools {
-			if tool := tool.(map[string]any); tool["strict"] == false {
-				delete(tool, "strict")
-			}
-		}
-	}
-	switch near := most[0] > most[1]*0.9-8192 && most[0] < most[1]*1.1+8192; {
-	case most[0] == most[1] || !known:
-	case near:
-		s.clamped++
-	default:
-		got["most"], sent["most"] = most[0], most[1]
-	}
+// A comparison compares the requests of sessions with those of pi.
+type comparison struct {
+	sessions []*sessionfmt.Session
+	compared map[string]int // by interface and model
+	thrown   int            // requests for which pi throws
 }
 
-// take takes a number out of an object, by the name that it has there.
-func take(of map[string]any, names ...string) (n float64) {
-	for _, name := range names {
-		if v, is := of[name].(float64); is {
-			n = v
+// unlimited takes out of both how long an answer may be, where pi's catalogue has no such model: pi takes
+// its limit from settings.
+func unlimited(bodies ...map[string]any) {
+	for _, of := range bodies {
+		for _, name := range []string{"max_tokens", "max_completion_tokens", "max_output_tokens"} {
 			delete(of, name)
 		}
+		if config, is := of["generationConfig"].(map[string]any); is {
+			delete(config, "maxOutputTokens")
+		}
+		if thinking, is := of["thinking"].(map[string]any); is {
+			delete(thinking, "budget_tokens")
+		}
 	}
-	return n
 }
 
 // difference is the first thing that two JSON values do not share.
@@ -181,44 +155,39 @@ func nth(s *sessionfmt.Session, n int) int {
 }
 
 // TestPi compares the requests of sessions with those that pi's own code sends for them, by every
-// interface: of the project's samples, and with CTXTOOL_WHOLE of shared ones.
+// interface: of the project's samples, and with CTXTOOL_WHOLE of shared ones, by each model of its catalogue.
 func TestPi(t *testing.T) {
-	s := &standIn{t: t, compared: map[string]int{}}
-	server := httptest.NewServer(s)
-	defer server.Close()
+	c := &comparison{compared: map[string]int{}}
 	samples := corpus.Own(t)
 	if corpus.Whole() {
 		samples = append(samples, corpus.Shared(t)...)
 	}
 	var files []string
-	for _, c := range samples {
-		dialect := sessionfmt.Sniff(first(c.Data))
-		if strings.Contains(c.Name, "bad/") || dialect != nil {
+	for _, sample := range samples {
+		dialect := sessionfmt.Sniff(first(sample.Data))
+		if strings.Contains(sample.Name, "bad/") || dialect != nil {
 			continue
 		}
-		name := filepath.Join(t.TempDir(), filepath.Base(c.Name))
-		if err := os.WriteFile(name, c.Data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		name := filepath.Join(t.TempDir(), filepath.Base(sample.Name))
+		must.Do(os.WriteFile(name, sample.Data, 0o600))
 		session, err := sessionfmt.Open(name, sessionfmt.Options{})
 		if err != nil {
 			continue
 		}
 		defer session.Close()
-		files, s.sessions = append(files, name), append(s.sessions, session)
+		files, c.sessions = append(files, name), append(c.sessions, session)
 	}
-	wrong := corpus.PiBodies(t, server.URL, files...)
-	for line := range strings.Lines(wrong) {
-		if !strings.HasSuffix(line, "contents are required\n") { // of an empty context
-			t.Errorf("pi sends no request: %s", line)
+	models := asked
+	if corpus.Whole() {
+		models = []string{"all"}
+	}
+	corpus.PiBodies(t, models, files, func(q corpus.PiBody) { c.compare(t, q) })
+	for api := range forms {
+		if api != "openai-codex-responses" && c.compared[api+" "] < 60 {
+			t.Errorf("%s: only %d requests compared", api, c.compared[api+" "])
 		}
 	}
-	for _, form := range forms {
-		if s.compared[form] < 60 {
-			t.Errorf("%s: only %d requests compared", form, s.compared[form])
-		}
-	}
-	t.Logf("%d sessions: %v; the window limits the answers of %d", len(files), s.compared, s.clamped)
+	t.Logf("%d sessions: %v; pi throws for %d", len(files), c.compared, c.thrown)
 }
 
 // first is the first line of a file.

@@ -2,7 +2,6 @@ package body
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"math"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"ctxtool/replay/models"
 	"ctxtool/replay/prompt"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A request is what is known of a request besides its messages.
@@ -22,8 +22,16 @@ type request struct {
 	level   string       // of thinking, one that the model has; empty for none
 	known   bool         // the session says which level
 	most    int64        // tokens of the answer; 0 for what the provider takes as its limit
-	room    func(most int64) int64
+	window  int64                   // of the model, 0 if unknown
+	room    func(most int64) int64 // what the window has room for; see measure
 	session string // its id
+
+	api        string        // the interface in pi's sessions
+	compat     models.Compat // of the model, where the interface is its own
+	chat       chatTerms
+	transcript transcript
+	grammars   map[string]string // the argument of each tool with a grammar
+	answer     jsonl.Value       // the answer of this model to the request, nil if there is none
 }
 
 func newRequest(f *Form, e *replay.Envelope) (*request, error) {
@@ -36,25 +44,70 @@ func newRequest(f *Form, e *replay.Envelope) (*request, error) {
 	if err != nil {
 		return nil, err
 	}
-	size, err := e.Size()
-	if err != nil {
-		return nil, err
-	}
 	header, err := e.Replay().Session.HeaderLine()
 	if err != nil {
 		return nil, err
 	}
-	r.prompt, r.session, r.room = p, header.Get("id").Text(), room(window, int64(size.Tokens))
+	r.prompt, r.session, r.window = p, header.Get("id").Text(), window
 	r.model, _, _ = e.Replay().Options.Models.Lookup(ref.Provider, ref.ID)
 	r.model.Provider, r.model.ID = ref.Provider, ref.ID
+	if r.answer, err = e.Answer(); err != nil {
+		return nil, err
+	}
+	if !r.answer.Get("model").Is(ref.ID) || !r.answer.Get("provider").Is(ref.Provider) {
+		r.answer = nil // it says nothing of another model
+	}
+	r.offer(f)
 	r.known = e.ThinkingBy >= 0 || e.Replay().Session.Dialect() == nil || p.Options.Reasoning != nil
 	r.level = r.clamp(p.Options.Reasoning.Text())
 	r.most = r.model.MaxTokens
 	if n := p.Options.MaxTokens.Int(); n > 0 {
 		r.most = n
 	}
-	r.most = r.room(r.most)
+	inPlace, place := f.placement(r)
+	if r.transcript, err = newTranscript(r, inPlace, place); err != nil {
+		return nil, err
+	}
+	if r.compat.SupportsOpenAIGrammarTools {
+		declared := r.transcript.tools
+		for _, u := range r.transcript.updates {
+			declared = append(slices.Clip(declared), u.added...)
+		}
+		r.grammars = grammars(declared)
+	}
 	return r, nil
+}
+
+// measure limits the answer to the room in the window. It reads all messages.
+func (r *request) measure() error {
+	input := int64(0)
+	if r.window > 0 {
+		var err error
+		if input, err = estimated(r.e); err != nil {
+			return err
+		}
+	}
+	r.room = room(r.window, input)
+	r.most = r.room(r.most)
+	return nil
+}
+
+// offer takes what the catalogue says of the model, if the form is its own interface. By another one it is
+// the same model with nothing special.
+func (r *request) offer(f *Form) {
+	own := r.model.Interface
+	r.api = f.api
+	switch {
+	case own.API == f.api || own.API == f.kin && f.kin != "":
+		r.api, r.compat = own.API, own.Compat()
+	case own.API != "":
+		r.compat.ForceAdaptiveThinking = own.Compat().ForceAdaptiveThinking
+		r.model.Interface = models.Interface{}
+	}
+	r.chat = newChatTerms(r.model, r.compat)
+	if f.list == inputList {
+		r.chat.developer = orTrue(r.compat.SupportsDeveloperRole)
+	}
 }
 
 // refuse returns an error at the point of the request.
@@ -133,12 +186,4 @@ func (r *request) effort() string {
 		return name
 	}
 	return level
-}
-
-// tools returns the definitions of the tools, each by a function of its name, description and parameters.
-func (r *request) tools(define func(name, description string, parameters json.RawMessage) object) (all []object) {
-	for _, t := range r.prompt.Tools {
-		all = append(all, define(t.Name, clean(t.Raw.Get("description").Exact()), raw(t.Raw.Get("parameters"))))
-	}
-	return all
 }

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -74,23 +75,17 @@ type listed struct {
 	Input     []string           `json:"input"`
 	Reasoning bool               `json:"reasoning"`
 	Levels    map[string]*string `json:"thinkingLevelMap"`
-	Compat    struct {
-		Adaptive  bool  `json:"forceAdaptiveThinking"`
-		Developer *bool `json:"supportsDeveloperRole"`
-	} `json:"compat"`
+	API       string             `json:"api"`
+	BaseURL   string             `json:"baseUrl"`
+	Compat    json.RawMessage    `json:"compat"`
 	Model
 }
 
-// model returns the model with what it takes.
-func (l listed) model() Model {
+// model returns the model with what it takes. A flag of the catalogue that Compat lacks is an error.
+func (l listed) model() (Model, error) {
 	words := l.Input
-	for _, f := range []struct {
-		word string
-		is   bool
-	}{{"reasoning", l.Reasoning}, {"adaptive", l.Compat.Adaptive}, {"plain", l.Compat.Developer != nil && !*l.Compat.Developer}} {
-		if f.is {
-			words = append(words, f.word)
-		}
+	if l.Reasoning {
+		words = append(words, "reasoning")
 	}
 	for _, level := range slices.Sorted(maps.Keys(l.Levels)) {
 		name := ""
@@ -101,7 +96,38 @@ func (l listed) model() Model {
 	}
 	m := l.Model
 	m.Takes = Takes(strings.Join(words, " "))
-	return m
+	m.Interface.API = l.API
+	if at, err := url.Parse(l.BaseURL); err == nil {
+		m.Interface.Host = at.Host
+	}
+	var c Compat
+	if err := strictly(l.Compat, &c); err != nil {
+		return m, fmt.Errorf("%s/%s: compat: %w", m.Provider, m.ID, err)
+	}
+	if text := string(must.Get(json.Marshal(c))); text != "{}" {
+		m.Interface.text = text
+	}
+	return m, nil
+}
+
+// strictly decodes JSON and refuses members that the value does not have, except the provider and the
+// prices of a fallback.
+func strictly(data []byte, c *Compat) error {
+	if data == nil {
+		return nil
+	}
+	if err := json.Unmarshal(data, c); err != nil {
+		return err
+	}
+	var members, known map[string]json.RawMessage
+	must.Do(json.Unmarshal(data, &members))
+	must.Do(json.Unmarshal(must.Get(json.Marshal(c)), &known))
+	for name, v := range members {
+		if zero := string(v) == "false" || string(v) == "[]" || string(v) == `""`; known[name] == nil && !zero {
+			return fmt.Errorf("unknown flag %s: %s", name, v)
+		}
+	}
+	return nil
 }
 
 // chatModels reads the chat models of a folder of JSON files: a file a provider, in it an
@@ -118,9 +144,14 @@ func chatModels(dir string) (all []Model, err error) {
 		}
 		for _, group := range file {
 			for _, m := range group {
-				if m.Type == "chat" {
-					all = append(all, m.model())
+				if m.Type != "chat" {
+					continue
 				}
+				model, err := m.model()
+				if err != nil {
+					return nil, err
+				}
+				all = append(all, model)
 			}
 		}
 	}
@@ -169,7 +200,8 @@ func encode(all []Model) string {
 			tiers[i] = strings.Join([]string{whole(t.InputTokensAbove), price4(t.Rates, ",")}, ",")
 		}
 		b.WriteString(strings.Join([]string{m.Provider, m.ID, whole(m.ContextWindow), whole(m.MaxTokens),
-			price4(r, "\t"), whole(m.PromptCache.Short), whole(m.PromptCache.Long), string(m.Takes), strings.Join(tiers, ";")}, "\t"))
+			price4(r, "\t"), whole(m.PromptCache.Short), whole(m.PromptCache.Long), string(m.Takes), strings.Join(tiers, ";"),
+			m.Interface.API, m.Interface.Host, m.Interface.text}, "\t"))
 		b.WriteByte('\n')
 	}
 	return b.String()

@@ -31,13 +31,12 @@ type Model struct {
 	// how long a cached prompt lives after its last use; absent where not known
 	PromptCache PromptCache `json:"promptCache,omitzero"`
 	Takes       Takes       `json:"-"` // what its requests may have
+	Interface   Interface   `json:"-"` // how the provider offers it
 }
 
 // Takes are words for what the requests of a model may have: text and image; reasoning, if it can be
-// asked to think; adaptive, if that is asked for by effort and not by a budget; plain, if its interface is like one of
-// OpenAI but does not have all of it; and LEVEL=NAME, the
-// provider's name for a thinking level, empty for one that the model does not have. Without any, the
-// table does not say.
+// asked to think; and LEVEL=NAME, the provider's name for a thinking level, empty for one that the model
+// does not have. Without any, the table does not say.
 type Takes string
 
 // Has reports whether a word is among them.

@@ -162,9 +162,9 @@ func (c *choice) best() []key {
 }
 
 // The built-in table is text. It starts with a newline, followed by one line per model, each
-// ended by a newline, of twelve columns separated by tabs:
+// ended by a newline, of fifteen columns separated by tabs:
 //
-//	provider id window output input output cacheRead cacheWrite short long takes tiers
+//	provider id window output input output cacheRead cacheWrite short long takes tiers api host compat
 //
 // Zero is written as nothing. A tier is "above,input,output,cacheRead,cacheWrite"; tiers are
 // separated by ";". The lines are kept as text, since most are never decoded.
@@ -173,7 +173,7 @@ func (c *choice) best() []key {
 var packed []byte
 
 // columns is how many columns a line has.
-const columns = 12
+const columns = 15
 
 // Facts are the built-in lines.
 type facts struct {
@@ -218,6 +218,7 @@ func decodeLine(line string) Model {
 		MaxTokens:     count(f[3]),
 		PromptCache:   PromptCache{Short: count(f[8]), Long: count(f[9])},
 		Takes:         Takes(f[10]),
+		Interface:     Interface{API: f[12], Host: f[13], text: f[14]},
 	}
 	m.Cost.Rates = rates(f[4:8])
 	if f[11] == "" {

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"maps"
 	"os"
@@ -65,25 +67,44 @@ func PiSends(t *testing.T, sessions map[string][]byte) map[string]PiRequest {
 //go:embed pibodies.mjs
 var piBodiesScript []byte
 
-// PiBodies runs pi's own code to send the requests of session files, by every interface, to a stand-in
-// for the providers at that address (pibodies.mjs). It returns what pi did not send, and why. See OfPi.
-func PiBodies(t *testing.T, address string, files ...string) string {
+// A PiBody is a request that pi would send for an answer of a session.
+type PiBody struct {
+	File, Answer int    // numbers, from 0
+	API          string // the interface
+	Model        string // PROVIDER/ID, if it is not the path's
+	Known        bool   // pi's catalogue has the model
+	Body         json.RawMessage
+	Error        string // why nothing was sent
+}
+
+// PiBodies runs pi's own code to make the requests of session files, by every interface, also of models
+// that they do not name, or of "all" that pi knows (pibodies.mjs). It calls compare with each. See OfPi.
+func PiBodies(t *testing.T, models []string, files []string, compare func(PiBody)) {
 	t.Helper()
 	root := piPackage(t)
-	if _, err := os.Stat(filepath.Join(root, "..", "..", "openai")); err != nil {
-		t.Skip("left out: no clients of the providers; make pi installs them")
-	}
 	run := filepath.Join(t.TempDir(), "run.mjs")
 	if err := os.WriteFile(run, piBodiesScript, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("node", append([]string{run, root}, files...)...)
-	cmd.Env = append(os.Environ(), "PI_SERVER="+address)
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v: %s", err, out)
+	var stderr bytes.Buffer
+	cmd := exec.Command("node", append([]string{run, root, strings.Join(models, ",")}, files...)...)
+	cmd.Stderr = &stderr
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
 	}
-	return string(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for bodies := json.NewDecoder(out); err == nil; {
+		var body PiBody
+		if err = bodies.Decode(&body); err == nil {
+			compare(body)
+		}
+	}
+	if wait := cmd.Wait(); wait != nil || !errors.Is(err, io.EOF) {
+		t.Fatalf("%v, %v: %s", err, wait, stderr.Bytes())
+	}
 }
 
 // OfPi runs a script that calls pi's own code over copies of sessions, by name. The script prints a
@@ -131,7 +152,7 @@ func OfPi[Answer any](t *testing.T, script []byte, sessions map[string][]byte, a
 }
 
 // piVersion is the version of pi that tests compare with. The Makefile reads it here.
-const piVersion = "1.5.2"
+const piVersion = "1.6.0"
 
 // piPackage returns the folder of pi's npm package.
 func piPackage(t *testing.T) string {

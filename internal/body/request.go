@@ -18,13 +18,13 @@ type request struct {
 	form    *Form
 	e       *replay.Envelope
 	prompt  *prompt.Prompt
-	model   models.Model // named as the session names it
-	level   string       // of thinking, one that the model has; empty for none
-	known   bool         // the session says which level
-	most    int64        // tokens of the answer; 0 for what the provider takes as its limit
-	window  int64                   // of the model, 0 if unknown
+	model   models.Model           // named as the session names it
+	level   string                 // of thinking, one that the model has; empty for none
+	known   bool                   // the session says which level
+	most    int64                  // tokens of the answer; 0 for what the provider takes as its limit
+	window  int64                  // of the model, 0 if unknown
 	room    func(most int64) int64 // what the window has room for; see measure
-	session string // its id
+	session string                 // its id
 
 	api        string        // the interface in pi's sessions
 	compat     models.Compat // of the model, where the interface is its own

@@ -75,16 +75,22 @@ func (x *extractor) result(p *piece) {
 
 // outcome records how a call, or a command that the user ran, ended.
 func (x *extractor) outcome(d deed, text string, bad bool, exit string) {
-	delete(x.failed, d.What)
+	failed := ""
 	if bad {
-		said := "`" + d.What + "` failed"
+		reason := activity.ErrorLine(text)
+		failed = d.Failed(reason)
+		said := "`" + failed + "` failed"
 		if exit != "" {
 			said += " (" + exit + ")"
 		}
-		if line := oneLine(activity.ErrorLine(text), 200); line != "" {
+		if line := oneLine(reason, 200); line != "" {
 			said += ": " + line
 		}
-		x.failed[d.What] = note{text: said, at: x.now}
+		x.failed[failed] = note{text: said, at: x.now}
+	} else {
+		for what := range d.Done {
+			delete(x.failed, what)
+		}
 	}
 	for _, c := range d.Commands {
 		r := x.runs[c]
@@ -93,8 +99,11 @@ func (x *extractor) outcome(d deed, text string, bad bool, exit string) {
 			x.runs[c] = r
 		}
 		r.Times++
-		r.OK, r.at = !bad, x.now
-		if r.Judges && c == d.What {
+		r.at = x.now
+		if !bad || c == failed { // else it may not have run
+			r.OK = !bad
+		}
+		if r.Judges && c == cmp.Or(failed, d.What) {
 			r.Verdict = verdict(text)
 		}
 		if strings.HasPrefix(c, "git ") {

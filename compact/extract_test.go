@@ -11,6 +11,7 @@ import (
 
 	"ctxtool/internal/activity"
 	"ctxtool/internal/test/corpus"
+	"ctxtool/internal/test/must"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt/jsonl"
@@ -307,23 +308,27 @@ func TestDemands(t *testing.T) {
 	}
 }
 
-func TestCommands(t *testing.T) {
-	for _, test := range []struct{ line, want string }{
-		{"cd /w && go test ./... 2>&1 | tail -50", "go test"},
-		{"FOO=1 sudo npm run build; ls -la", "npm run build"},
-		{"git commit -m 'a; b && c' && git push origin main", "git commit|git push origin"},
-		{"cat <<EOF > x\nrm -rf /\nEOF", ""},
-		{"make <<E\nE", "make"},
-		{"x <<", "x"},
-		{"# only a comment\nmake # all", "make"},
-		{`echo "a | make" \| make`, ""},
-		{"timeout 20 npx jest && npx jest", "jest"},
-		{"go vet\r\ngo test\r\n", "go vet|go test"},
-		{"make\u2028all", ""},
-		{"", ""},
+// TestExtractScripts: what failed in a script is open until the same succeeds, on any line.
+func TestExtractScripts(t *testing.T) {
+	ran := func(id, command, output string, bad bool) []testMessage {
+		args := must.Get(json.Marshal(map[string]string{"command": command}))
+		return []testMessage{answer("", call(id, "bash", string(args))), failed(id, output, bad)}
+	}
+	messages := []testMessage{user("Make it pass, and deploy it to the staging cluster")}
+	for _, m := range [][]testMessage{
+		ran("1", "if ! npm test; then echo broken; exit 1; fi", "1 failing\n\nCommand exited with code 1", true),
+		ran("2", "sudo -u ci timeout -k 5 60 bash -c 'cd w && make lint'", "make: *** [lint] Error 1", true),
+		ran("3", "docker exec web sh -c 'php artisan migrate'", "SQLSTATE error", true),
+		ran("4", "make lint && make docs", "ok", false),
 	} {
-		if got := strings.Join(activity.Commands(test.line), "|"); got != test.want {
-			t.Errorf("%q: %q, want %q", test.line, got, test.want)
+		messages = append(messages, m...)
+	}
+	text := extractOf(t, wholeOf(of(t, messages...), StylePi, historyPart), 2000)
+	for want, is := range map[string]bool{
+		"- `npm test` failed (exit 1): 1 failing": true, "- `php artisan migrate` failed: SQLSTATE error": true, "`make lint` failed": false,
+	} {
+		if strings.Contains(text, want) != is {
+			t.Errorf("%q: not %v in\n%s", want, is, text)
 		}
 	}
 }

@@ -72,6 +72,7 @@ var modules = map[string]string{
 	"golang.org/x/sys/cpu":                       "sessionfmt/jsonl",
 	"golang.org/x/term":                          "cmd/ctxtool",
 	"modernc.org/sqlite":                         "internal/export internal/test/gen/tables sessionfmt/sqlite",
+	"mvdan.cc/sh/v3/syntax":                      "internal/activity",
 }
 
 // TestLayers: each package imports lower ranks, and modules of others only where they are listed.

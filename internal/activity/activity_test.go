@@ -1,9 +1,6 @@
 package activity
 
-import (
-	"strings"
-	"testing"
-)
+import "testing"
 
 // TestExit: where agents put the exit status of a command, and what is left of its output.
 func TestExit(t *testing.T) {
@@ -33,29 +30,6 @@ func TestExit(t *testing.T) {
 		if ok != test.ok || ok && (code != test.code || string(output) != test.output) {
 			t.Errorf("%q: %d, %q, %v", test.text, code, output, ok)
 		}
-	}
-}
-
-// TestCutDocuments: the texts of here-documents are left out, what follows them is not.
-func TestCutDocuments(t *testing.T) {
-	for _, test := range []struct{ command, want string }{
-		{"ls", "ls"},
-		{"cat >a <<'EOF'\none\ntwo\nEOF\nmake", "cat >a <<'EOF'\n...\nEOF\nmake"},
-		{"cat <<-\\END && ls\n\tone\n\tEND", "cat <<-\\END && ls\n...\n\tEND"},
-		{"git commit -m \"$(cat <<EOF\ntitle\n\nbody\nEOF\n)\"", "git commit -m \"$(cat <<EOF\n...\nEOF\n)\""},
-		{"cat <<A <<\"B\"\n1\nA\n2\nB\nls", "cat <<A <<\"B\"\n...\nA\n...\nB\nls"},
-		{"cat <<A\nA\nls", "cat <<A\nA\nls"},
-		{"cat <<A\none", "cat <<A\none"},
-		{"echo $((1<<n))\nn=1", "echo $((1<<n))\nn=1"},
-		{"cat <<A\nsee <<B\nA\nB\nls", "cat <<A\n...\nA\nB\nls"},
-	} {
-		if got := CutDocuments(test.command); got != test.want {
-			t.Errorf("%q: %q, want %q", test.command, got, test.want)
-		}
-	}
-	long := strings.Repeat("cat <<A\n", 100_000) // in linear time
-	if got := CutDocuments(long + "A"); got != "cat <<A\n...\nA" {
-		t.Errorf("%d bytes", len(got))
 	}
 }
 

@@ -3,6 +3,7 @@
 package activity
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 	"strings"
@@ -209,15 +210,15 @@ func among(args jsonl.Value, names []string) jsonl.Value {
 
 // A Deed is a call in the words in which people speak of it.
 type Deed struct {
-	Action   Action
-	What     string   // the last path, else the last of the commands, else the tool
-	Commands []string // the significant ones of its command line
-	Paths    []string
+	Action Action
+	What   string // the last path, else the last of the commands, else the tool
+	Script        // that it runs
+	Paths  []string
 }
 
 // Deed returns what a call does. clean returns how a path is spelled, empty if it is none.
 func (c *Call) Deed(clean func(path string) string) Deed {
-	d := Deed{Action: c.Action, What: c.Tool, Commands: Commands(c.Command)}
+	d := Deed{Action: c.Action, What: c.Tool, Script: ReadScript(c.Command)}
 	if n := len(d.Commands); n > 0 {
 		d.What = d.Commands[n-1]
 	}
@@ -228,6 +229,24 @@ func (c *Call) Deed(clean func(path string) string) Deed {
 		}
 	}
 	return d
+}
+
+// Failed returns what failed, given the line of the output about the error.
+func (d *Deed) Failed(errorLine string) string {
+	if len(d.Paths) > 0 {
+		return d.What
+	}
+	return cmp.Or(d.Script.Failed(errorLine), d.What)
+}
+
+// Done yields what a call has done if it succeeded.
+func (d *Deed) Done(yield func(what string) bool) {
+	for _, c := range d.Commands {
+		if c != d.What && !yield(c) {
+			return
+		}
+	}
+	yield(d.What)
 }
 
 // Runs reports whether the call runs a command.

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"unicode"
 
-	"ctxtool/internal/base/lazy"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -18,99 +17,6 @@ func File(path string) (file, lines string) {
 		return path[:at], path[at+1:]
 	}
 	return path, ""
-}
-
-// chores are commands that only inspect or move files, which are not worth reporting.
-var chores = strings.Fields("ls cat head tail grep rg egrep fgrep find fd wc cd pwd echo printf which type file stat " +
-	"sort uniq cut tr awk sed tree less more diff du df ps date whoami jq xargs tee " +
-	"mkdir touch chmod ln cp mv rm source . kill pkill sleep true false test [ [[ export set unset read for while do " +
-	"done if then else fi case esac { } (")
-
-var wrappers = strings.Fields("sudo time nohup exec npx env timeout")
-
-// Commands returns the significant commands of a command line, each as the program and up to
-// two words after it.
-func Commands(line string) (all []string) {
-	const longest = 64 << 10 // bytes; what follows is probably input for a program
-	for _, ws := range words(line[:min(len(line), longest)]) {
-		for len(ws) > 0 && (strings.Contains(ws[0], "=") || slices.Contains(wrappers, ws[0]) ||
-			strings.Trim(ws[0], "0123456789.sm") == "") {
-			ws = ws[1:]
-		}
-		if len(ws) == 0 || slices.Contains(chores, ws[0]) || !isName(ws[0]) {
-			continue
-		}
-		n := 1
-		for n < min(len(ws), 3) && isName(ws[n]) && !strings.Contains(ws[n], "/") {
-			n++
-		}
-		if name := strings.Join(ws[:n], " "); !slices.Contains(all, name) {
-			all = append(all, name)
-		}
-	}
-	return all
-}
-
-// isName reports whether a word is neither a flag nor needs quoting.
-func isName(w string) bool {
-	return len(w) <= 80 && w[0] != '-' && !strings.ContainsAny(w, "\"'`$\\<>(){}*?!#=,;") &&
-		!strings.ContainsFunc(w, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) })
-}
-
-// words returns the words of each command of a line, split at spaces, quotes and separators;
-// quotes are kept. It skips here-documents.
-func words(line string) (all [][]string) {
-	var (
-		ws    []string
-		start = -1
-		quote byte
-	)
-	word := func(end int) {
-		if start >= 0 && start < end {
-			ws = append(ws, line[start:end])
-		}
-		start = -1
-	}
-	command := func(end int) {
-		word(end)
-		if len(ws) > 0 {
-			all = append(all, ws)
-		}
-		ws = nil
-	}
-	for i := 0; i < len(line); i++ {
-		c := line[i]
-		if start < 0 && strings.IndexByte(" \t\r\n;|&", c) < 0 {
-			start = i
-		}
-		switch {
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			} else if c == '\\' && quote == '"' {
-				i++
-			}
-		case c == '\\':
-			i++
-		case c == '"' || c == '\'':
-			quote = c
-		case c == '<' && strings.HasPrefix(line[i:], "<<"):
-			command(i)
-			return all
-		case c == '#' && start == i:
-			start = -1
-			for i+1 < len(line) && line[i+1] != '\n' {
-				i++
-			}
-		case c == '&' && (i > 0 && line[i-1] == '>' || strings.HasPrefix(line[i:], "&>")):
-		case c == '\n' || c == ';' || c == '|' || c == '&':
-			command(i)
-		case strings.IndexByte(" \t\r", c) >= 0:
-			word(i)
-		}
-	}
-	command(len(line))
-	return all
 }
 
 var trouble = []string{"error", "fail", "cannot", "not found"}
@@ -322,39 +228,6 @@ func codexExit(text []byte) (code int, ok bool) {
 		}
 	}
 	return 0, false
-}
-
-// document is the beginning of a here-document, and the line that ends it.
-var document = lazy.Regexp(`<<-?[ \t]*["'\\]?([A-Za-z_][\w.-]*)`)
-
-// CutDocuments returns a command line with "..." in place of the text of each here-document, also
-// of one within quotes. Where the line that would end it is missing, the text stays.
-func CutDocuments(command string) string {
-	if !strings.Contains(command, "<<") {
-		return command
-	}
-	lines, last := strings.Split(command, "\n"), map[string]int{}
-	for i, line := range lines {
-		last[strings.TrimLeft(line, "\t")] = i
-	}
-	var kept []string
-	for i := 0; i < len(lines); i++ {
-		kept = append(kept, lines[i])
-		for _, m := range document().FindAllStringSubmatch(lines[i], -1) {
-			if last[m[1]] <= i {
-				continue
-			}
-			if i++; strings.TrimLeft(lines[i], "\t") == m[1] {
-				kept = append(kept, lines[i])
-				continue
-			}
-			for strings.TrimLeft(lines[i], "\t") != m[1] {
-				i++
-			}
-			kept = append(kept, "...", lines[i])
-		}
-	}
-	return strings.Join(kept, "\n")
 }
 
 // CutSkill takes the instructions of a skill off a prompt (docs/session-format.md 4.6).

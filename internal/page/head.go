@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"ctxtool/internal/activity"
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/transcript"
 	"ctxtool/replay/models"
@@ -184,28 +185,13 @@ func byOutcome(all []*transcript.Command) []*transcript.Command {
 }
 
 func rank(c *transcript.Command) (n int) {
-	if looks(c.Line) {
+	if activity.ReadScript(c.Line).Looks {
 		n = 2
 	}
 	if c.Passed {
 		n++
 	}
 	return n
-}
-
-// looks reports whether a command only searches.
-func looks(line string) bool {
-	for part := range strings.SplitSeq(line, "&&") {
-		name, _, _ := strings.Cut(strings.TrimSpace(part), " ")
-		switch name {
-		case "cd":
-			continue
-		case "grep", "rg", "find", "fd", "ls", "cat", "head", "tail", "which", "test", "[", "diff", "stat":
-			return true
-		}
-		return false
-	}
-	return false
 }
 
 // command returns a command that failed, cut to a number of characters.

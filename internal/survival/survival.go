@@ -17,7 +17,7 @@ import (
 // with the summary cannot know them otherwise. The zero value is empty.
 type Facts struct {
 	paths       []Fact    // files that tools were called with
-	commands    []Fact    // that did something: see activity.Commands
+	commands    []Fact    // that did something: see activity.Script
 	failures    []failure // an empty What is one that succeeded later
 	constraints []Fact    // sentences of the user: see constraints
 
@@ -142,13 +142,23 @@ func (f *Facts) ended(r *ending, record int) {
 		d.What = r.tool
 	}
 	delete(f.calls, r.id)
-	key := "failure " + d.What
-	if at, ok := f.noted[key]; ok {
-		f.failures[at].What = ""
-		delete(f.noted, key)
+	if r.failed {
+		what := d.Failed(r.why)
+		if f.forget(what); what != "" {
+			f.fail(failure{Fact{what, record}, r.why, len(d.Paths) > 0})
+		}
+		return
 	}
-	if r.failed && d.What != "" {
-		f.fail(failure{Fact{d.What, record}, r.why, len(d.Paths) > 0})
+	for what := range d.Done {
+		f.forget(what)
+	}
+}
+
+// forget removes a failure, if there is one.
+func (f *Facts) forget(what string) {
+	if at, ok := f.noted["failure "+what]; ok {
+		f.failures[at].What = ""
+		delete(f.noted, "failure "+what)
 	}
 }
 
@@ -378,7 +388,7 @@ func stems(text string) map[string]bool {
 	return all
 }
 
-// looking are commands that only inspect, besides those that activity.Commands omits.
+// looking are commands that only inspect, besides those that activity.Script omits.
 var looking = []string{"git status", "git diff", "git log", "git show", "ls", "pwd"}
 
 // OnlyLooks reports whether a command is a frequent one without an effect, such as git status.

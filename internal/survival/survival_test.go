@@ -133,6 +133,9 @@ func TestErrorsOfFacts(t *testing.T) {
 	}{
 		"failed":         {try("1", "bash", test, "ok b\nFAIL a\nexit", failed), "1 go test: FAIL a"},
 		"passed later":   {append(try("1", "bash", test, "FAIL", failed), try("2", "bash", test, "ok", "")...), ""},
+		"in a script":    {try("1", "bash", `{"command":"for d in a; do (cd $d && go test ./...); done"}`, "FAIL", failed), "1 go test: FAIL"},
+		"first of two":   {try("1", "bash", `{"command":"go vet && tsc"}`, "go: vet error", failed), "1 go vet: go: vet error"},
+		"passed in two":  {append(try("1", "bash", test, "FAIL", failed), try("2", "bash", `{"command":"go test && go build"}`, "ok", "")...), ""},
 		"failed again":   {append(try("1", "bash", test, "FAIL a", failed), try("2", "bash", test, "FAIL b", failed)...), "3 go test: FAIL b"},
 		"another passed": {append(try("1", "edit", file, "no match", failed), try("2", "bash", test, "ok", "")...), "1 a.go: no match"},
 		"only looked":    {try("1", "bash", `{"command":"ls /x"}`, "(no output)\nls: no such", failed), "1 bash: ls: no such"},

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"ctxtool/internal/base/table"
 	"ctxtool/internal/diff"
+	"ctxtool/internal/entry"
 	"ctxtool/internal/phrase"
 	"ctxtool/replay/origin"
 	"ctxtool/sessionfmt"
@@ -120,8 +121,8 @@ func textOf(content jsonl.Value) string {
 // writeDiffStat writes a comparison as tables: sizes, then the number of changes by kind.
 func writeDiffStat(w *bufio.Writer, d *diff.Difference, on Screen) {
 	x := comparison{d}
-	fmt.Fprintf(w, "a: %s\nb: %s\n%s\n\n", sessionfmt.Clean(sideWords(&x.A, x.Tokens.A.Total)),
-		sessionfmt.Clean(sideWords(&x.B, x.Tokens.B.Total)), x.sharedWords())
+	fmt.Fprintf(w, "a: %s\nb: %s\n%s\n\n", sessionfmt.Clean(sideWords(&x.A, x.Tokens.A)),
+		sessionfmt.Clean(sideWords(&x.B, x.Tokens.B)), x.sharedWords())
 	WriteTable(w, table.Of(x.categories(), slices.Concat([]col[*category]{
 		{Name: "", Value: func(c *category) any { return c.name }},
 	}, sidesColumns("tokens a", "tokens b", "", tokensOf), sidesColumns("bytes a", "bytes b", "", bytesOf))), on)
@@ -135,16 +136,22 @@ func writeDiffStat(w *bufio.Writer, d *diff.Difference, on Screen) {
 	}
 }
 
-func tokensOf(c *category) [2]int { return c.tokens }
+func tokensOf(c *category) [2]amount { return c.tokens }
 
-func bytesOf(c *category) [2]int { return c.bytes }
+func bytesOf(c *category) [2]amount { return c.bytes }
 
 // sidesColumns returns the columns of a size on both sides, and of its change.
-func sidesColumns(a, b, change string, of func(*category) [2]int) []col[*category] {
+func sidesColumns(a, b, change string, of func(*category) [2]amount) []col[*category] {
 	return []col[*category]{
-		{Name: a, Unit: table.Number, Value: func(c *category) any { return of(c)[0] }},
-		{Name: b, Unit: table.Number, Value: func(c *category) any { return of(c)[1] }},
-		{Name: change, Unit: table.Change, Value: func(c *category) any { return of(c)[1] - of(c)[0] }},
+		{Name: a, Unit: table.Number, Value: func(c *category) any { return of(c)[0].cell() }},
+		{Name: b, Unit: table.Number, Value: func(c *category) any { return of(c)[1].cell() }},
+		{Name: change, Unit: table.Change, Value: func(c *category) any {
+			was, is := of(c)[0], of(c)[1]
+			if !was.known || !is.known {
+				return nil
+			}
+			return is.n - was.n
+		}},
 	}
 }
 
@@ -199,6 +206,10 @@ func writeEntriesStat(w *bufio.Writer, x *diff.Entries, on Screen) {
 
 // diffFunctions are those of templates of comparisons.
 var diffFunctions = map[string]any{
+	"context_change": func(e *entry.Effect) string {
+		was, is := e.Was.Or(e.Before), e.Is.Or(e.After)
+		return fmt.Sprintf("%s to %s tokens (%+d)", tokensIn(was), tokensIn(is), is.Tokens-was.Tokens)
+	},
 	"ancestor": ancestor, "source": source, "model": nameOfModel, "unset": unset, "time": clock,
 	"short_kind": shortKind,
 	"by":         func(c diff.Cause) string { return phrase.If(c.Op >= 0, ", op %d", c.Op) },

@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"cmp"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"ctxtool/internal/diff"
@@ -33,8 +35,8 @@ type diffText struct {
 
 func (t *diffText) write() error {
 	x := t.x
-	t.line(0, '-', "--- "+sideWords(&x.A, x.Tokens.A.Total))
-	t.line(0, '+', "+++ "+sideWords(&x.B, x.Tokens.B.Total))
+	t.line(0, '-', "--- "+sideWords(&x.A, x.Tokens.A))
+	t.line(0, '+', "+++ "+sideWords(&x.B, x.Tokens.B))
 	t.plain(x.sharedWords())
 	if sizes := x.sizes(); len(sizes) > 0 {
 		t.plain("tokens: " + strings.Join(sizes, ", "))
@@ -63,10 +65,10 @@ func (t *diffText) write() error {
 }
 
 // sideWords returns which envelope a side is, in words.
-func sideWords(s *diff.Side, tokens int) string {
+func sideWords(s *diff.Side, n weigh.Counts) string {
 	at := cmp.Or(phrase.If(s.Entry != "", "after entry %s", entryID(s.Entry)), "before the first entry")
 	return fmt.Sprintf("%s, %s, before request %d: %s, %s", source(s.Source), at, s.RequestIndex,
-		phrase.Count(s.Cached+s.Uncached, "message"), phrase.Count(tokens, "token"))
+		phrase.Count(s.Cached+s.Uncached, "message"), phrase.Count(s.Usage.Or(n).Tokens, "token"))
 }
 
 // sharedWords returns how much both sides share, in words.
@@ -90,25 +92,70 @@ func (x comparison) sharedWords() string {
 func (x comparison) sizes() (all []string) {
 	for _, c := range x.categories() {
 		if c.tokens[0] != c.tokens[1] || c.bytes[0] != c.bytes[1] {
-			all = append(all, fmt.Sprintf("%s %d to %d (%+d)", c.name, c.tokens[0], c.tokens[1],
-				c.tokens[1]-c.tokens[0]))
+			all = append(all, fmt.Sprintf("%s %s to %s%s", c.name, c.tokens[0], c.tokens[1],
+				phrase.If(c.tokens[0].known && c.tokens[1].known, " (%+d)", c.tokens[1].n-c.tokens[0].n)))
 		}
 	}
 	return all
 }
 
+// An amount is a size that may be unknown.
+type amount struct {
+	n     int
+	known bool
+}
+
+func (a amount) String() string {
+	if !a.known {
+		return "unknown"
+	}
+	return strconv.Itoa(a.n)
+}
+
+// cell returns the amount as a cell of a table, nil if it is unknown.
+func (a amount) cell() any {
+	if !a.known {
+		return nil
+	}
+	return a.n
+}
+
 // A category is a kind of content with its sizes on both sides.
 type category struct {
 	name          string
-	tokens, bytes [2]int
+	tokens, bytes [2]amount
 }
 
-func (x comparison) categories() []category { return categoriesOf(x.Tokens, x.Bytes) }
+// categories returns the sizes by category. Where prompt or tools are not recorded, what the context
+// has beyond the counted parts is one of them, and part of the total.
+func (x comparison) categories() []category {
+	all := categoriesOf(x.Tokens, x.Bytes)
+	if !x.Tokens.A.Unrecorded() && !x.Tokens.B.Unrecorded() {
+		return all
+	}
+	rest, total := category{}, &all[len(all)-1]
+	for k, side := range []struct {
+		usage  weigh.Size
+		counts weigh.Counts
+	}{{x.A.Usage, x.Tokens.A}, {x.B.Usage, x.Tokens.B}} {
+		if side.counts.Unrecorded() {
+			total.tokens[k].n = side.usage.Tokens
+			rest.name, rest.tokens[k].n = side.usage.Rest(side.counts.Total)
+			rest.tokens[k].known = side.usage.Recorded()
+		}
+	}
+	if rest.tokens[0].known || rest.tokens[1].known {
+		all = slices.Insert(all, len(all)-1, rest)
+	}
+	return all
+}
 
 func categoriesOf(tokens, bytes diff.Sizes) (all []category) {
 	for _, c := range categories {
-		all = append(all, category{c.name, [2]int{c.of(tokens.A), c.of(tokens.B)},
-			[2]int{c.of(bytes.A), c.of(bytes.B)}})
+		one := category{name: c.name}
+		one.tokens[0], one.tokens[1] = c.of(tokens.A), c.of(tokens.B)
+		one.bytes[0], one.bytes[1] = c.of(bytes.A), c.of(bytes.B)
+		all = append(all, one)
 	}
 	return all
 }
@@ -116,12 +163,12 @@ func categoriesOf(tokens, bytes diff.Sizes) (all []category) {
 // categories are the kinds of content, and their sum.
 var categories = []struct {
 	name string
-	of   func(weigh.Counts) int
+	of   func(weigh.Counts) amount
 }{
-	{"system", func(n weigh.Counts) int { return n.System }},
-	{"tools", func(n weigh.Counts) int { return n.Tools }},
-	{"messages", func(n weigh.Counts) int { return n.Messages }},
-	{"total", func(n weigh.Counts) int { return n.Total }},
+	{"system", func(n weigh.Counts) amount { return amount{n.System, !n.NoSystem} }},
+	{"tools", func(n weigh.Counts) amount { return amount{n.Tools, !n.NoTools} }},
+	{"messages", func(n weigh.Counts) amount { return amount{n.Messages, true} }},
+	{"total", func(n weigh.Counts) amount { return amount{n.Total, true} }},
 }
 
 func (t *diffText) plain(text string) { t.w.WriteString(sessionfmt.Clean(text) + "\n") }

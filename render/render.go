@@ -83,10 +83,22 @@ func writeSummary(w *bufio.Writer, r Report) error {
 	if limit > 0 {
 		used = int(min(100, math.Floor(float64(whole)/float64(limit)*100+0.5)))
 	}
-	fmt.Fprintf(w, "# Context Usage\n\n[%s] %s/%s · ~%s/%s tokens (%d%%)\n\n",
-		bar(whole, limit), model.Provider, model.ID, phrase.Short(int64(whole)), phrase.Short(limit), used)
-	fmt.Fprintf(w, "- system: ~%s%s\n", phrase.Short(int64(n.System)), share(n.System))
-	fmt.Fprintf(w, "- tools (%d): ~%s%s", len(prompt.Tools), phrase.Short(int64(n.Tools)), share(n.Tools))
+	of := fmt.Sprintf("~%s/%s tokens (%d%%)", phrase.Short(int64(whole)), phrase.Short(limit), used)
+	system := fmt.Sprintf("system: ~%s%s", phrase.Short(int64(n.System)), share(n.System))
+	tools := fmt.Sprintf("tools (%d): ~%s%s", len(prompt.Tools), phrase.Short(int64(n.Tools)), share(n.Tools))
+	if e.Replay().Rules != replay.ByEnvelope {
+		if limit == 0 {
+			of = fmt.Sprintf("~%s tokens, window not known", phrase.Short(int64(whole)))
+		}
+		if n.NoSystem {
+			system = "system: not in the file"
+		}
+		if n.NoTools {
+			tools = "tools: not in the file"
+		}
+	}
+	fmt.Fprintf(w, "# Context Usage\n\n[%s] %s/%s · %s\n\n- %s\n- %s", bar(whole, limit), model.Provider, model.ID, of,
+		system, tools)
 	for i, t := range prompt.Tools {
 		switch {
 		case i == 0:
@@ -141,7 +153,19 @@ func writeFull(w *bufio.Writer, r Report) error {
 	if err != nil {
 		return err
 	}
-	head := map[string]any{"Model": model, "Limit": limit, "Prompt": prompt}
+	head := map[string]any{"Model": model, "Window": limit, "Prompt": prompt, "NoParts": "", "NoTools": "(none)"}
+	if e.Replay().Rules != replay.ByEnvelope { // whose text is the reference's
+		system, tools := prompt.Unrecorded()
+		if limit == 0 {
+			head["Window"] = "not known"
+		}
+		if system {
+			head["NoParts"] = "(not in the file)\n\n"
+		}
+		if tools {
+			head["NoTools"] = "(not in the file)"
+		}
+	}
 	if err := execute(w, "full", head, Screen{}, asItIs); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"ctxtool/internal/base/table"
@@ -216,16 +217,22 @@ func itemName(r *entry.Item) string { return phrase.If(r.Name != "", "%s: ", ses
 type Entering struct {
 	Items         []entry.Item
 	Request       int
-	Before, After weigh.Counts
+	Before, After weigh.Size
 }
+
+// tokensIn returns the tokens of a context, marked if no provider recorded any of them.
+func tokensIn(s weigh.Size) string { return phrase.If(s.Guessed(), "~") + strconv.Itoa(s.Tokens) }
 
 func writeEntering(w *bufio.Writer, e Entering, on Screen) {
 	since := "the start"
 	if e.Request > 0 {
 		since = fmt.Sprintf("request %d", e.Request-1)
 	}
-	fmt.Fprintf(w, "%s %d tokens, %+d since %s\n", on.paint(heading, fmt.Sprintf("request %d:", e.Request)),
-		e.After.Total, e.After.Total-e.Before.Total, since)
+	more := fmt.Sprintf(", %+d since %s", e.After.Tokens-e.Before.Tokens, since)
+	if e.Before.Guessed() && !e.After.Guessed() {
+		more = "" // of the one before, only a part is known
+	}
+	fmt.Fprintf(w, "%s %s tokens%s\n", on.paint(heading, fmt.Sprintf("request %d:", e.Request)), tokensIn(e.After), more)
 	for _, r := range e.Items {
 		from := orDash(entryID(r.ID))
 		switch {

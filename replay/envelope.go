@@ -280,6 +280,9 @@ func (e *Envelope) PromptHistory(since func(origin.Origin) bool, report func(by 
 func (r *Replay) startingPrompt(own bool, f prompt.Fold) prompt.Fold {
 	base := r.Options.Baseline
 	f.Known, f.Implemented = own || base != nil, r.implemented()
+	if sure := r.Session.Reading().Certainty; sure != nil {
+		f.NoTools = own && sure.Tools == "absent"
+	}
 	if base == nil {
 		return f
 	}

@@ -34,7 +34,7 @@ func ExampleReplay_At() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("%+v\n", n)
+	fmt.Printf("system %d, tools %d, messages %d: %d tokens\n", n.System, n.Tools, n.Messages, n.Total)
 	for m, err := range e.ContextMessages() {
 		if err != nil {
 			log.Fatal(err)
@@ -42,7 +42,7 @@ func ExampleReplay_At() {
 		fmt.Println(m.Kind.Role(), outline.MessageGist(m.Raw))
 	}
 	// Output:
-	// {System:295 Tools:293 Messages:346 Total:934}
+	// system 295, tools 293, messages 346: 934 tokens
 	// system preamble tools rules project_context cwd +read +bash +edit +grep
 	// compactionSummary ## Goal Find out why TestCloseDrains (internal/outbox) is flaky, and fix it. ## Found work() called wg.Add(1) itself. When Close ran before a worker was scheduled, Wait saw 0 and returned early.
 	// user No sleeping in tests. Fix the outbox: Close has to wait for every worker.

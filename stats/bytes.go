@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"maps"
 	"slices"
+	"strings"
 
 	"ctxtool/internal/base/table"
 	"ctxtool/internal/dialect"
@@ -43,7 +45,8 @@ type SessionBytes struct {
 	Request      int64    `json:"request"`                // bytes: about what is sent, `prompt` and `messages`
 	Limit        int64    `json:"limit"`                  // bytes that the provider takes, 0 where it states none
 	Share        *float64 `json:"share"`                  // `request` of `limit`
-	Prompt       int64    `json:"prompt"`                 // bytes of prompt and tools
+	Prompt       *int64   `json:"prompt"`                 // bytes of prompt and tools; null if neither is recorded
+	Unrecorded   []string `json:"unrecorded,omitempty"`   // what `request` lacks: `system`, `tools`
 	Messages     int64    `json:"messages"`               // bytes of the lines that the messages come from
 	Images       int      `json:"images"`                 // number of images in the request
 	ImageBytes   int64    `json:"imageBytes"`             // bytes of them, as base64
@@ -115,9 +118,19 @@ func (b *SessionBytes) read(l *lensRun, e *replay.Envelope) {
 	if l.fail(cmp.Or(err, err2)); l.err != nil {
 		return
 	}
-	b.Prompt = int64(len(p.Compiled))
+	prompt := int64(len(p.Compiled))
 	for _, t := range p.Tools {
-		b.Prompt += int64(len(t.Raw))
+		prompt += int64(len(t.Raw))
+	}
+	system, tools := p.Unrecorded()
+	if system {
+		b.Unrecorded = append(b.Unrecorded, "system")
+	}
+	if tools {
+		b.Unrecorded = append(b.Unrecorded, "tools")
+	}
+	if !system || !tools {
+		b.Prompt = &prompt
 	}
 	b.Session, b.Provider, b.Size = l.Report.ID, ref.Provider, l.Session.OwnSize()
 	if e.Leaf >= 0 {
@@ -125,7 +138,7 @@ func (b *SessionBytes) read(l *lensRun, e *replay.Envelope) {
 	}
 	limits, _ := models.LimitsOf(ref.Provider)
 	b.Limit, b.ImageLimit = limits.Request, limits.Image
-	b.Request = b.Prompt + b.Messages
+	b.Request = prompt + b.Messages
 	b.Share = share(b.Request, b.Limit)
 	b.ImageShare = share(b.ImageBytes, b.Request)
 }
@@ -164,6 +177,16 @@ func addBytes(sum, one *Report) {
 func bytesSheets(r *Report) []table.Sheet {
 	p := cmp.Or(r.Bytes, &BytesPart{})
 	some, notes := fullest(p.Sessions, func(b SessionBytes) int { return int(b.Request) })
+	lacking := map[string]bool{}
+	for _, b := range p.Sessions {
+		for _, what := range b.Unrecorded {
+			lacking[map[string]string{"system": "system prompt", "tools": "tools"}[what]] = true
+		}
+	}
+	if len(lacking) > 0 {
+		notes = append(notes, "Not in these sizes, since a file does not record them: "+
+			strings.Join(slices.Sorted(maps.Keys(lacking)), " and ")+".")
+	}
 	several := len(p.Sessions) > 1
 	all := []table.Sheet{
 		{Table: table.Of(some, requestColumns), Notes: notes},

@@ -22,8 +22,8 @@ func TestBytes(t *testing.T) {
 	if want := size(3) + size(4); b.Messages != want {
 		t.Errorf("messages have %d bytes, want %d", b.Messages, want)
 	}
-	if want := int64(4 + len(`{"name":"b"}`)); b.Prompt != want || b.Request != want+b.Messages {
-		t.Errorf("prompt %d, want %d; request %d", b.Prompt, want, b.Request)
+	if want := int64(4 + len(`{"name":"b"}`)); b.Prompt == nil || *b.Prompt != want || b.Request != want+b.Messages {
+		t.Errorf("prompt %v, want %d; request %d", b.Prompt, want, b.Request)
 	}
 	if b.Provider != "anthropic" || b.Limit != 32<<20 || *b.Share != float64(b.Request)/float64(b.Limit) {
 		t.Errorf("%s", asJSON(b))

@@ -312,15 +312,16 @@ func matches(p *regexp.Regexp, line jsonl.Value) bool {
 // request lists what entered the context between two requests: messages in the roles that
 // the provider gets, and the entries that they come from.
 func (l *logger) request(leaf int) error {
-	got := func(point string) (env *replay.Envelope, n weigh.Counts, err error) {
+	got := func(point string) (env *replay.Envelope, size weigh.Size, err error) {
 		at, err := findLeaf(l.s, point, leaf)
 		if err == nil {
 			env, err = l.r.At(sessionfmt.After(at))
 		}
-		if err == nil {
-			n, err = env.Count(&tokens.Pi)
+		if err != nil {
+			return nil, size, err
 		}
-		return env, n, err
+		m, err := entry.MetaOf(env, &tokens.Pi)
+		return env, m.Usage.Or(m.Tokens), err
 	}
 	now, is, err := got(pointOfRequest(l.o.request))
 	if err != nil {

@@ -69,13 +69,14 @@ type Source struct {
 type Side struct {
 	Source
 	Entry        string       `json:"entry,omitempty"` // id of the last entry replayed; absent for the empty state
-	Rules        replay.Rules `json:"rules"`           // as the next four as in `meta` of a replay
+	Rules        replay.Rules `json:"rules"`           // as the next four, and `contextUsage`, as in `meta` of a replay
 	Model        models.Ref   `json:"model,omitzero"`
 	Limit        int64        `json:"limit"`
 	TurnIndex    int          `json:"turnIndex"`
 	RequestIndex int          `json:"requestIndex"`
 	Cached       int          `json:"cached"`   // messages
 	Uncached     int          `json:"uncached"` // messages
+	Usage        weigh.Size   `json:"contextUsage"`
 
 	Envelope *replay.Envelope `json:"-"`
 }
@@ -88,7 +89,10 @@ func newSide(e *replay.Envelope) (s Side, err error) {
 	if e.Leaf >= 0 {
 		s.Entry = e.Replay().Session.ID(e.Leaf)
 	}
-	s.Model, s.Limit, _, err = e.Model()
+	if s.Model, s.Limit, _, err = e.Model(); err != nil {
+		return s, err
+	}
+	s.Usage, err = e.Size()
 	return s, err
 }
 
@@ -238,6 +242,7 @@ func promptBytes(p *prompt.Prompt) (n weigh.Counts) {
 	for _, t := range p.Tools {
 		n.Tools += len(t.Raw)
 	}
+	n.NoSystem, n.NoTools = p.Unrecorded()
 	return n
 }
 

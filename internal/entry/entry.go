@@ -143,9 +143,11 @@ func differing[T any](was, is []T, said func(T) (name, text string)) []T {
 
 // An Effect is what an entry did to the envelope on its own path.
 type Effect struct {
-	Before  weigh.Counts `json:"before"`  // tokens of the request before it
-	After   weigh.Counts `json:"after"`   // tokens of the request after it
-	Entered int          `json:"entered"` // messages that the request before it did not have
+	Before  weigh.Counts `json:"before"`        // tokens of the request before it
+	After   weigh.Counts `json:"after"`         // tokens of the request after it
+	Was     weigh.Size   `json:"contextBefore"` // the size of the context before it, as in `meta` of a replay
+	Is      weigh.Size   `json:"contextAfter"`  // likewise after it
+	Entered int          `json:"entered"`       // messages that the request before it did not have
 	// names of parts that it set, of those in several sections the sections; each once
 	Parts        []string `json:"parts,omitempty"`
 	PartsRemoved []string `json:"partsRemoved,omitempty"` // names of parts or sections that it removed
@@ -163,6 +165,12 @@ func EffectOf(earlier, e *replay.Envelope, c *tokens.Counter) (*Effect, error) {
 		return nil, err
 	}
 	if out.After, err = e.Count(c); err != nil {
+		return nil, err
+	}
+	if out.Was, err = earlier.Size(); err != nil {
+		return nil, err
+	}
+	if out.Is, err = e.Size(); err != nil {
 		return nil, err
 	}
 	for _, err := range e.Entered(earlier) {

@@ -109,7 +109,12 @@ func (m *maker) answerRow(row *Request, k int32) {
 	prompt := &m.Book.Prompts[q.Prompt].Counts
 	row.RequestNo, row.ContextTokens, row.EstimatedTokens = from0(q.Number), some(int64(q.Context)),
 		some(int64(q.Estimated))
-	row.SystemTokens, row.ToolsTokens = from0(prompt.System), from0(prompt.Tools)
+	if !prompt.NoSystem {
+		row.SystemTokens = some(int64(prompt.System))
+	}
+	if !prompt.NoTools {
+		row.ToolsTokens = some(int64(prompt.Tools))
+	}
 	row.UserTokens, row.AnswerTokens = from0(one.shares.User), from0(one.shares.Answers)
 	row.ResultTokens, row.SummaryTokens = from0(one.shares.Results), from0(one.shares.Summaries)
 	view := m.Book.View(k, false)

@@ -107,8 +107,8 @@ type Request struct {
 	EstimatedTokens *int64  `parquet:"estimated_tokens"` // of these, those that no provider recorded
 	WindowTokens    *int64  `parquet:"window_tokens"`    // window of the model
 	Messages        *int64  `parquet:"messages"`         // that it had
-	SystemTokens    *int64  `parquet:"system_tokens"`    // counted: the system prompt
-	ToolsTokens     *int64  `parquet:"tools_tokens"`     // counted: the definitions of tools
+	SystemTokens    *int64  `parquet:"system_tokens"`    // counted: the system prompt; null if it is not recorded
+	ToolsTokens     *int64  `parquet:"tools_tokens"`     // counted: the definitions of tools; null if they are not recorded
 	// counted: prompts, shell commands, and what extensions add
 	UserTokens      *int64  `parquet:"user_tokens"`
 	AnswerTokens    *int64  `parquet:"answer_tokens"`        // counted: earlier answers

@@ -15,6 +15,9 @@ const categoryOf = kind => ({
   user: 'user', assistant: 'assistant', toolResult: 'toolResult', compaction: 'summary', branch_summary: 'summary', compactionSummary: 'summary', branchSummary: 'summary', system: 'system',
 }[kind] || 'other')
 
+// unrecorded tells which of system prompt and tools no record of the session has.
+const unrecorded = p => ({ system: !p.known && !p.parts.length, tools: (!p.known || p.noTools) && !p.tools.length && !p.omitted.length })
+
 const why = {
   model: 'the model changed', system: 'the system prompt changed', tools: 'the tools changed', thinking: 'the thinking level changed',
   compaction: 'messages were summarised', edit: 'an edit changed a message', transform: 'a transform changed messages', branch: 'the previous request was on another branch',
@@ -97,13 +100,13 @@ export class Context {
     const prompt = this.model.prompt(step)
     counts.tools = prompt.tools.length
     counts.system = (counts.system || 0) + prompt.parts.length
-    return { sums, counts }
+    return { sums, counts, unknown: unrecorded(prompt) }
   }
 
   overview(step) {
     const { model } = this, s = model.steps, m = s.models[s.model[step]] || {}
     const total = model.counted(step)
-    const { sums, counts } = this.sums(step)
+    const { sums, counts, unknown } = this.sums(step)
     const window = m.window || 0, scale = Math.max(window, total, 1)
     const uncached = this.rows.length - s.cached[step]
     // The total is what the provider recorded; the parts are counted.
@@ -118,8 +121,9 @@ export class Context {
       el('table', { class: 'cats' }, el('caption', { class: 'offscreen' }, 'Tokens by category'),
         el('thead', { class: 'offscreen' }, el('tr', null, ['Category', 'Number', 'Tokens', 'Share'].map(t => el('th', { scope: 'col' }, t)))),
         el('tbody', null, categories.filter(([c]) => sums[c] > 0 || counts[c] > 0 || c === 'system' || c === 'tools').map(([c, name]) => el('tr', { 'data-cat': c, 'data-n': sums[c] || 0 },
-          el('th', { scope: 'row' }, el('span', { class: 'swatch cat-' + c }), name), el('td', { class: 'num mute' }, counts[c] ? whole(counts[c]) : ''), el('td', { class: 'num' }, short(sums[c] || 0)),
-          el('td', { class: 'num mute' }, total ? percent((sums[c] || 0) / total) : ''))))),
+          el('th', { scope: 'row' }, el('span', { class: 'swatch cat-' + c }), name), el('td', { class: 'num mute' }, counts[c] ? whole(counts[c]) : ''), el('td', { class: 'num' }, unknown[c] ? 'not in this file' : short(sums[c] || 0)),
+          el('td', { class: 'num mute' }, total && !unknown[c] ? percent((sums[c] || 0) / total) : ''))),
+          (unknown.system || unknown.tools) && recorded > total && el('tr', null, el('th', { scope: 'row' }, 'Not in this file'), el('td'), el('td', { class: 'num' }, '~' + short(recorded - total)), el('td')))),
       this.hidden(step, total, uncached),
       this.changes(step),
       this.cache(step),
@@ -260,10 +264,11 @@ export class Context {
       node.append(list === 'parts' ? el('pre', { class: 'plain', tabindex: 0 }, clean(text)) : code(json(text), 'json'))
     } }, el('summary', null, el('span', null, line(name || '(no name)', 80)), changed(list, [name, row]) && el('span', { class: 'tag' }, 'new'), by >= 0 && el('span', { class: 'mute' }, ' ' + model.id(by))))
     const now = { parts: set(p, 'parts', x => x[0]), tools: set(p, 'tools', x => x[0]) }
+    const unknown = unrecorded(p)
     const removed = list => was ? was[list].filter(x => !now[list].has(x[0])).map(x => el('p', { class: 'mute' }, '− ', line(x[0], 80))) : []
     fill(box,
-      el('section', { class: 'block' }, el('h3', null, 'System prompt', el('span', { class: 'num' }, short(s.system[this.step]))), p.parts.map(part('parts')), removed('parts'), !p.parts.length && el('p', { class: 'mute' }, p.known ? 'Empty.' : 'Not in this file.')),
-      el('section', { class: 'block' }, el('h3', null, 'Tools', el('span', { class: 'num' }, short(s.tools[this.step]))), p.tools.map(part('tools')), removed('tools'), !p.tools.length && el('p', { class: 'mute' }, p.known ? 'None.' : 'Not in this file.'),
+      el('section', { class: 'block' }, el('h3', null, 'System prompt', !unknown.system && el('span', { class: 'num' }, short(s.system[this.step]))), p.parts.map(part('parts')), removed('parts'), !p.parts.length && el('p', { class: 'mute' }, unknown.system ? 'Not in this file.' : 'Empty.')),
+      el('section', { class: 'block' }, el('h3', null, 'Tools', !unknown.tools && el('span', { class: 'num' }, short(s.tools[this.step]))), p.tools.map(part('tools')), removed('tools'), !p.tools.length && el('p', { class: 'mute' }, unknown.tools ? 'Not in this file.' : 'None.'),
         p.omitted.length > 0 && el('p', { class: 'mute' }, 'Omitted, not implemented: ' + p.omitted.map(x => line(x[0], 40)).join(', '))),
       p.options && el('section', { class: 'block' }, el('h3', null, 'Options'), code(json(p.options), 'json')))
   }

@@ -63,6 +63,7 @@ type Prompt struct {
 	Reasoning json.RawMessage `json:"reasoning,omitempty"`
 	Options   json.RawMessage `json:"options,omitempty"`
 	Known     bool            `json:"known"` // recorded in the session or a baseline
+	NoTools   bool            `json:"noTools,omitempty"` // although known, the agent never records its tools
 	number    int32           // in the ledger
 }
 
@@ -275,7 +276,7 @@ func (p *Report) prompt(l *ledger.Ledger, s *setting) (int, error) {
 		return at, nil
 	}
 	is, was := &l.Prompts[s.prompt.number], new(prompt.State)
-	out := Prompt{From: -1, Parts: [][]any{}, Tools: [][]any{}, Known: is.Known,
+	out := Prompt{From: -1, Parts: [][]any{}, Tools: [][]any{}, Known: is.Known, NoTools: is.NoTools,
 		Reasoning: json.RawMessage(s.prompt.level), number: s.prompt.number}
 	if s.before >= 0 {
 		out.From = st.Prompt[s.before]

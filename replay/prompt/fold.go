@@ -15,6 +15,7 @@ import (
 type State struct {
 	Options Options
 	Known   bool // see Prompt.Known
+	NoTools bool // see Prompt.NoTools
 	// Implemented are the names of tools that are not omitted, nil for all.
 	Implemented map[string]bool
 
@@ -126,7 +127,7 @@ func (s *State) Has(name string) (part, tool bool) {
 
 // Prompt returns the state as a prompt, not Compiled.
 func (s *State) Prompt() Prompt {
-	p := Prompt{Parts: s.Parts(), Options: s.Options, Known: s.Known}
+	p := Prompt{Parts: s.Parts(), Options: s.Options, Known: s.Known, NoTools: s.NoTools}
 	p.Tools, p.Omitted = s.Tools()
 	return p
 }
@@ -143,6 +144,8 @@ func (s *State) Counts(c *tokens.Counter) (n weigh.Counts, units int) {
 		n.System = c.Of(int(parts.length))
 	}
 	n.Total = n.System + n.Tools
+	n.NoSystem = !s.Known && s.parts.order == nil
+	n.NoTools = (!s.Known || s.NoTools) && s.tools.order == nil
 	return n, int(parts.length + tools.length + min(tools.length, 1))
 }
 

@@ -21,6 +21,8 @@ type Prompt struct {
 	// Known reports whether the session or a baseline records parts and tools. Otherwise pi's
 	// own prompt and tools are missing.
 	Known bool
+	// NoTools reports that the agent never records its tools, although Known.
+	NoTools bool
 	// Omitted are the tools left out because they have no implementation.
 	Omitted []Tool
 }
@@ -91,7 +93,13 @@ func (p *Prompt) Counts(c *tokens.Counter) (n weigh.Counts) {
 		n.Tools += k
 	}
 	n.Total = n.System + n.Tools
+	n.NoSystem, n.NoTools = p.Unrecorded()
 	return n
+}
+
+// Unrecorded reports whether the system prompt, and the tools, that were sent are not recorded.
+func (p *Prompt) Unrecorded() (system, tools bool) {
+	return !p.Known && len(p.Parts) == 0, (!p.Known || p.NoTools) && len(p.Tools)+len(p.Omitted) == 0
 }
 
 // Count returns the tokens of each part and each tool. If the counter rounds once per message,

@@ -2,6 +2,7 @@
 package weigh
 
 import (
+	"encoding/json"
 	"fmt"
 	"unicode/utf8"
 
@@ -9,12 +10,37 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// Counts are the tokens of an envelope by category.
+// Counts are the sizes of an envelope by category, in tokens of a counter or in bytes.
 type Counts struct {
-	System   int `json:"system"`
-	Tools    int `json:"tools"`
+	System   int `json:"system"` // null if no record has it
+	Tools    int `json:"tools"`  // likewise
 	Messages int `json:"messages"`
-	Total    int `json:"total"`
+	Total    int `json:"total"` // the sum of what is recorded
+
+	// What was sent is not recorded: System, or Tools, is 0 and is not a size.
+	NoSystem bool `json:"-"`
+	NoTools  bool `json:"-"`
+}
+
+// Unrecorded reports whether a part of what was sent is not recorded.
+func (n Counts) Unrecorded() bool { return n.NoSystem || n.NoTools }
+
+// MarshalJSON writes null for what is not recorded.
+func (n Counts) MarshalJSON() ([]byte, error) {
+	var out struct {
+		System   *int `json:"system"`
+		Tools    *int `json:"tools"`
+		Messages int  `json:"messages"`
+		Total    int  `json:"total"`
+	}
+	out.Messages, out.Total = n.Messages, n.Total
+	if !n.NoSystem {
+		out.System = &n.System
+	}
+	if !n.NoTools {
+		out.Tools = &n.Tools
+	}
+	return json.Marshal(out)
 }
 
 // A Weight is the size of a message by kind of block, in tokens of a counter or in bytes. The
@@ -153,6 +179,9 @@ func (s Size) Of(tokens int) Size {
 // Recorded reports whether a provider recorded any of it.
 func (s Size) Recorded() bool { return s.Estimated < s.Tokens }
 
+// Guessed reports whether a provider recorded none of it.
+func (s Size) Guessed() bool { return s.Tokens > 0 && !s.Recorded() }
+
 // String describes it in words.
 func (s Size) String() string {
 	text := fmt.Sprintf("%d tokens", s.Tokens)
@@ -166,6 +195,14 @@ func (s Size) String() string {
 		return text + ", as the provider recorded"
 	}
 	return fmt.Sprintf("%s: %d as the provider recorded, about %d since", text, s.Tokens-s.Estimated, s.Estimated)
+}
+
+// Or returns the size of a context where a part of it is not recorded, else what its parts count for.
+func (s Size) Or(n Counts) Size {
+	if n.Unrecorded() {
+		return s
+	}
+	return Size{Tokens: n.Total}
 }
 
 // Rest returns what the size of a context has beyond its counted parts, and names that: it is below

@@ -208,7 +208,9 @@ func writeEntriesStat(w *bufio.Writer, x *diff.Entries, on Screen) {
 var diffFunctions = map[string]any{
 	"context_change": func(e *entry.Effect) string {
 		was, is := e.Was.Or(e.Before), e.Is.Or(e.After)
-		return fmt.Sprintf("%s to %s tokens (%+d)", tokensIn(was), tokensIn(is), is.Tokens-was.Tokens)
+		comparable := was.Guessed() == is.Guessed() // else of one of them only a part is known
+		return fmt.Sprintf("%s to %s tokens", tokensIn(was), tokensIn(is)) +
+			phrase.If(comparable, " (%+d)", is.Tokens-was.Tokens)
 	},
 	"ancestor": ancestor, "source": source, "model": nameOfModel, "unset": unset, "time": clock,
 	"short_kind": shortKind,

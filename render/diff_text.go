@@ -130,18 +130,15 @@ type category struct {
 // has beyond the counted parts is one of them, and part of the total.
 func (x comparison) categories() []category {
 	all := categoriesOf(x.Tokens, x.Bytes)
-	if !x.Tokens.A.Unrecorded() && !x.Tokens.B.Unrecorded() {
-		return all
-	}
 	rest, total := category{}, &all[len(all)-1]
 	for k, side := range []struct {
 		usage  weigh.Size
 		counts weigh.Counts
 	}{{x.A.Usage, x.Tokens.A}, {x.B.Usage, x.Tokens.B}} {
-		if side.counts.Unrecorded() {
-			total.tokens[k].n = side.usage.Tokens
+		if all := side.usage.Or(side.counts).Tokens; all > side.counts.Total {
+			total.tokens[k].n = all
 			rest.name, rest.tokens[k].n = side.usage.Rest(side.counts.Total)
-			rest.tokens[k].known = side.usage.Recorded()
+			rest.tokens[k].known = true
 		}
 	}
 	if rest.tokens[0].known || rest.tokens[1].known {

@@ -155,7 +155,7 @@ func writeFull(w *bufio.Writer, r Report) error {
 	}
 	head := map[string]any{"Model": model, "Window": limit, "Prompt": prompt, "NoParts": "", "NoTools": "(none)"}
 	if e.Replay().Rules != replay.ByEnvelope { // whose text is the reference's
-		system, tools := prompt.Unrecorded()
+		system, tools := e.Unrecorded(prompt)
 		if limit == 0 {
 			head["Window"] = "not known"
 		}

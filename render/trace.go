@@ -229,7 +229,7 @@ func writeEntering(w *bufio.Writer, e Entering, on Screen) {
 		since = fmt.Sprintf("request %d", e.Request-1)
 	}
 	more := fmt.Sprintf(", %+d since %s", e.After.Tokens-e.Before.Tokens, since)
-	if e.Before.Guessed() && !e.After.Guessed() {
+	if e.Before.Guessed() != e.After.Guessed() && e.Request > 0 {
 		more = "" // of the one before, only a part is known
 	}
 	fmt.Fprintf(w, "%s %s tokens%s\n", on.paint(heading, fmt.Sprintf("request %d:", e.Request)), tokensIn(e.After), more)

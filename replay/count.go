@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"ctxtool/replay/prompt"
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt/jsonl"
@@ -15,6 +16,7 @@ func (e *Envelope) Count(c *tokens.Counter) (n weigh.Counts, err error) {
 		return n, err
 	}
 	n = p.Counts(c)
+	n.NoSystem, n.NoTools = e.Unrecorded(p)
 	turns := 0
 	for one, err := range Each(e, func(l *Reader, m Piece) (one struct{ all, turn int }, err error) {
 		one.all, _, err = l.Tokens(c, m)
@@ -34,6 +36,15 @@ func (e *Envelope) Count(c *tokens.Counter) (n weigh.Counts, err error) {
 	}
 	n.Total = n.System + n.Tools + n.Messages
 	return n, nil
+}
+
+// Unrecorded reports whether no record has the system prompt, and the tools, of the envelope, which is
+// built with that prompt. Before the first entry nothing was sent.
+func (e *Envelope) Unrecorded(p *prompt.Prompt) (system, tools bool) {
+	if e.Leaf < 0 {
+		return false, false
+	}
+	return p.Unrecorded()
 }
 
 // Message reads a message as the provider gets it. size is the length of its JSON in bytes. A

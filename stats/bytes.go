@@ -122,7 +122,7 @@ func (b *SessionBytes) read(l *lensRun, e *replay.Envelope) {
 	for _, t := range p.Tools {
 		prompt += int64(len(t.Raw))
 	}
-	system, tools := p.Unrecorded()
+	system, tools := e.Unrecorded(p)
 	if system {
 		b.Unrecorded = append(b.Unrecorded, "system")
 	}

@@ -69,14 +69,14 @@ type Source struct {
 type Side struct {
 	Source
 	Entry        string       `json:"entry,omitempty"` // id of the last entry replayed; absent for the empty state
-	Rules        replay.Rules `json:"rules"`           // as the next four, and `contextUsage`, as in `meta` of a replay
+	Rules        replay.Rules `json:"rules"`           // as the next four as in `meta` of a replay
 	Model        models.Ref   `json:"model,omitzero"`
 	Limit        int64        `json:"limit"`
 	TurnIndex    int          `json:"turnIndex"`
 	RequestIndex int          `json:"requestIndex"`
-	Cached       int          `json:"cached"`   // messages
-	Uncached     int          `json:"uncached"` // messages
-	Usage        weigh.Size   `json:"contextUsage"`
+	Cached       int          `json:"cached"`       // messages
+	Uncached     int          `json:"uncached"`     // messages
+	Usage        weigh.Size   `json:"contextUsage"` // the size of the context
 
 	Envelope *replay.Envelope `json:"-"`
 }
@@ -228,6 +228,10 @@ func diff(c *tokens.Counter, a, b *replay.Envelope, by causes) (*Difference, err
 	for k, p := range prompts {
 		tokens, size := []*weigh.Counts{&d.Tokens.A, &d.Tokens.B}[k], []*weigh.Counts{&d.Bytes.A, &d.Bytes.B}[k]
 		*tokens, *size = p.Counts(c), promptBytes(p)
+		system, tools := []*replay.Envelope{a, b}[k].Unrecorded(p)
+		for _, n := range []*weigh.Counts{tokens, size} {
+			n.NoSystem, n.NoTools = system, tools
+		}
 		d.sides[k].count(tokens, size)
 	}
 	d.share()
@@ -242,7 +246,6 @@ func promptBytes(p *prompt.Prompt) (n weigh.Counts) {
 	for _, t := range p.Tools {
 		n.Tools += len(t.Raw)
 	}
-	n.NoSystem, n.NoTools = p.Unrecorded()
 	return n
 }
 

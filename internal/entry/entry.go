@@ -368,7 +368,8 @@ type Meta struct {
 	Limit        int64      `json:"limit"`          // context window in tokens, 0 if unknown
 	TurnIndex    int        `json:"turnIndex"`      // user prompts so far, minus one
 	RequestIndex int        `json:"requestIndex"`   // answers so far, which is the number of the next request, from 0
-	// as pi's `/context` counts: UTF-16 units divided by four, rounded up per message
+	// as pi's `/context` counts: UTF-16 units divided by four, rounded up per message; `system` or `tools` is null if no
+	// record of the session has it, here and wherever else these four stand
 	Tokens weigh.Counts `json:"tokens"`
 	Rules  replay.Rules `json:"rules"`          // the rules used, `pi` or `envelope`
 	Leaf   string       `json:"leaf,omitempty"` // id of the last entry replayed; absent for the empty state

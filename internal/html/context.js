@@ -111,6 +111,7 @@ export class Context {
     const uncached = this.rows.length - s.cached[step]
     // The total is what the provider recorded; the parts are counted.
     const now = s.entry[step] < 0 && model.head.contextUsage, recorded = model.used(step), used = recorded || total
+    const of = unknown.system || unknown.tools ? Math.max(used, total) : total // of which the shares are
     return [
       el('div', { class: 'gauge' },
         el('p', { class: 'gauge-total' }, el('strong', { id: 'ctx-total', 'data-n': total, 'data-used': used }, short(used)), window ? el('span', { class: 'mute' }, ` of ${short(window)} tokens · ${percent(used / window)}`) : el('span', { class: 'mute' }, ' tokens')),
@@ -122,8 +123,7 @@ export class Context {
         el('thead', { class: 'offscreen' }, el('tr', null, ['Category', 'Number', 'Tokens', 'Share'].map(t => el('th', { scope: 'col' }, t)))),
         el('tbody', null, categories.filter(([c]) => sums[c] > 0 || counts[c] > 0 || c === 'system' || c === 'tools').map(([c, name]) => el('tr', { 'data-cat': c, 'data-n': sums[c] || 0 },
           el('th', { scope: 'row' }, el('span', { class: 'swatch cat-' + c }), name), el('td', { class: 'num mute' }, counts[c] ? whole(counts[c]) : ''), el('td', { class: 'num' }, unknown[c] ? 'not in this file' : short(sums[c] || 0)),
-          el('td', { class: 'num mute' }, total && !unknown[c] ? percent((sums[c] || 0) / total) : ''))),
-          (unknown.system || unknown.tools) && recorded > total && el('tr', null, el('th', { scope: 'row' }, 'Not in this file'), el('td'), el('td', { class: 'num' }, '~' + short(recorded - total)), el('td')))),
+          el('td', { class: 'num mute' }, of && !unknown[c] ? percent((sums[c] || 0) / of) : ''))))),
       this.hidden(step, total, uncached),
       this.changes(step),
       this.cache(step),
@@ -134,8 +134,9 @@ export class Context {
   hidden(step, total, uncached) {
     const { model } = this, s = model.steps, parts = []
     if (uncached > 0) parts.push(el('p', { class: 'mute' }, `${count(s.cached[step], 'message')} cached, ${whole(uncached)} uncached after them`))
-    if (!s.prompts[s.prompt[step]].known) {
-      parts.push(el('p', { class: 'mute' }, 'Prompt and tools are not in this file', model.head.hidden ? `: about ${short(model.head.hidden)} tokens more.` : '.'))
+    const { system, tools } = unrecorded(model.prompt(step))
+    if (system || tools) {
+      parts.push(el('p', { class: 'mute' }, `${!tools ? 'The prompt is' : !system ? 'The tools are' : 'Prompt and tools are'} not in this file`, model.head.hidden ? `: about ${short(model.head.hidden)} tokens more.` : '.'))
     }
     return parts
   }

@@ -108,7 +108,7 @@ func sameStep(t *testing.T, p *Report, rows [][]byte, step int, e *replay.Envelo
 	list, n, i := listOf(p, step), p.s.Len(), 0
 	counts := must.Get(e.Count(&tokens.Pi))
 	st := &p.Steps
-	if got := (weigh.Counts{System: st.System[step], Tools: st.Tools[step], Messages: st.Messages[step], Total: counts.Total}); got != counts {
+	if got := (weigh.Counts{System: st.System[step], Tools: st.Tools[step], Messages: st.Messages[step], Total: counts.Total, NoSystem: counts.NoSystem, NoTools: counts.NoTools}); got != counts {
 		t.Errorf("step %d: %+v, the envelope has %+v", step, got, counts)
 	}
 	sum := 0

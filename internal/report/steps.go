@@ -62,7 +62,7 @@ type Prompt struct {
 	Tools     [][]any         `json:"tools"`
 	Reasoning json.RawMessage `json:"reasoning,omitempty"`
 	Options   json.RawMessage `json:"options,omitempty"`
-	Known     bool            `json:"known"` // recorded in the session or a baseline
+	Known     bool            `json:"known"`             // recorded in the session or a baseline
 	NoTools   bool            `json:"noTools,omitempty"` // although known, the agent never records its tools
 	number    int32           // in the ledger
 }

@@ -93,11 +93,10 @@ func (p *Prompt) Counts(c *tokens.Counter) (n weigh.Counts) {
 		n.Tools += k
 	}
 	n.Total = n.System + n.Tools
-	n.NoSystem, n.NoTools = p.Unrecorded()
 	return n
 }
 
-// Unrecorded reports whether the system prompt, and the tools, that were sent are not recorded.
+// Unrecorded reports whether no record has the system prompt, and the tools, that were sent.
 func (p *Prompt) Unrecorded() (system, tools bool) {
 	return !p.Known && len(p.Parts) == 0, (!p.Known || p.NoTools) && len(p.Tools)+len(p.Omitted) == 0
 }

@@ -10,12 +10,13 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// Counts are the sizes of an envelope by category, in tokens of a counter or in bytes.
+// Counts are the sizes of an envelope by category, in tokens of a counter or in bytes. In JSON, System and
+// Tools are null if no record has them. Total is the sum of what is recorded.
 type Counts struct {
-	System   int `json:"system"` // null if no record has it
-	Tools    int `json:"tools"`  // likewise
+	System   int `json:"system"`
+	Tools    int `json:"tools"`
 	Messages int `json:"messages"`
-	Total    int `json:"total"` // the sum of what is recorded
+	Total    int `json:"total"`
 
 	// What was sent is not recorded: System, or Tools, is 0 and is not a size.
 	NoSystem bool `json:"-"`
@@ -197,10 +198,14 @@ func (s Size) String() string {
 	return fmt.Sprintf("%s: %d as the provider recorded, about %d since", text, s.Tokens-s.Estimated, s.Estimated)
 }
 
-// Or returns the size of a context where a part of it is not recorded, else what its parts count for.
+// Or returns the size of a context of which a part is not recorded and that is larger than what its parts
+// count for, else what they count for.
 func (s Size) Or(n Counts) Size {
-	if n.Unrecorded() {
+	switch {
+	case n.Unrecorded() && s.Tokens >= n.Total:
 		return s
+	case n.Unrecorded() && !s.Recorded():
+		return Size{Tokens: n.Total, Estimated: n.Total}
 	}
 	return Size{Tokens: n.Total}
 }

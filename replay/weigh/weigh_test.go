@@ -1,8 +1,10 @@
 package weigh
 
 import (
+	"encoding/json"
 	"testing"
 
+	"ctxtool/internal/test/must"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -81,5 +83,29 @@ func TestSWE(t *testing.T) {
 	want := tokens.CL100K.Count([]byte("It's fine.")) + tokens.CL100K.Count([]byte("bash{'command': 'ls', 'n': None}"))
 	if got.Total() != want || got.Thinking != 0 {
 		t.Errorf("%+v, want %d tokens", got, want)
+	}
+}
+
+// TestOr: the size of a context of which a part is not recorded is what the provider recorded, and else a guess.
+func TestOr(t *testing.T) {
+	known, unknown := Counts{Messages: 75, Total: 75}, Counts{Messages: 75, Total: 75, NoSystem: true}
+	for _, test := range []struct {
+		n       Counts
+		s, want Size
+		guessed bool
+	}{
+		{known, Size{Tokens: 1910}, Size{Tokens: 75}, false},
+		{unknown, Size{Tokens: 1910}, Size{Tokens: 1910}, false},
+		{unknown, Size{Tokens: 1910, Estimated: 10}, Size{Tokens: 1910, Estimated: 10}, false},
+		{unknown, Size{Tokens: 80, Estimated: 80}, Size{Tokens: 80, Estimated: 80}, true},
+		{unknown, Size{Tokens: 60, Estimated: 60}, Size{Tokens: 75, Estimated: 75}, true},
+		{unknown, Size{Tokens: 60}, Size{Tokens: 75}, false}, // something outside of the file removed messages
+	} {
+		if got := test.s.Or(test.n); got != test.want || got.Guessed() != test.guessed {
+			t.Errorf("%+v of %+v: %+v, want %+v", test.s, test.n, got, test.want)
+		}
+	}
+	if text := string(must.Get(json.Marshal(unknown))); text != `{"system":null,"tools":0,"messages":75,"total":75}` {
+		t.Error(text)
 	}
 }

@@ -71,6 +71,7 @@ var modules = map[string]string{
 	"github.com/spf13/viper":                     "internal/config",
 	"golang.org/x/sys/cpu":                       "sessionfmt/jsonl",
 	"golang.org/x/term":                          "cmd/ctxtool",
+	"golang.org/x/text":                          "internal/search",
 	"modernc.org/sqlite":                         "internal/export internal/test/gen/tables sessionfmt/sqlite",
 	"mvdan.cc/sh/v3/syntax":                      "internal/activity",
 }

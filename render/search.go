@@ -19,6 +19,7 @@ type Found struct {
 	*search.Results
 	Source string // the one that was asked for, empty for all
 	Limit  int    // sessions, and events; 0 for all
+	Phrase bool   // the query has several words, each of which was searched for
 }
 
 // hitsEach is how many hits of a session text and Markdown have, as gsh.
@@ -88,6 +89,9 @@ func (f *Found) sum(sessions, events int) string {
 	}
 	if f.Copies > 0 {
 		parts = append(parts, phrase.Count(f.Copies, "copy")+" not listed")
+	}
+	if f.Phrase {
+		parts = append(parts, "searched as words; -F TEXT finds a phrase")
 	}
 	return strings.Join(parts, "; ")
 }

@@ -175,7 +175,8 @@ func runSearch(e *env, o *searchOptions, args []string) error {
 	if err := o.report(e, found); err != nil {
 		return err
 	}
-	out := render.Found{Results: found, Source: opt.Source, Limit: limit}
+	out := render.Found{Results: found, Source: opt.Source, Limit: limit,
+		Phrase: o.regexp+o.fixed == "" && len(strings.Fields(opt.Query.Text)) > 1}
 	var inputs []string
 	for _, f := range files {
 		inputs = append(inputs, f.Name)

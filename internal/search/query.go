@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"ctxtool/sessionfmt/jsonl"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // A Query is what a search looks for in texts. It is safe for concurrent use. The zero value
@@ -46,7 +48,7 @@ func Pattern(expression string, fold bool) (*Query, error) {
 		return nil, fmt.Errorf("--regexp: %w", err)
 	}
 	if prefix, _ := q.re.LiteralPrefix(); prefix != "" {
-		q.gate = newGate([]term{newTerm(prefix, false)})
+		q.gate = newGate([]term{bytewise(prefix, false)})
 	}
 	return q, nil
 }
@@ -62,6 +64,7 @@ func Words(text string, ranked bool) *Query {
 	q := &Query{Text: text, Ranked: ranked}
 	for _, quiet := range []bool{true, false} { // small words count if there are no others
 		for _, w := range words {
+			w = norm.NFC.String(w)
 			w = strings.ToLower(strings.TrimFunc(w, func(r rune) bool { return !isWord(r) }))
 			if quiet && slices.Contains(small, w) {
 				continue
@@ -69,11 +72,13 @@ func Words(text string, ranked bool) *Query {
 			if len(w) > 3 && strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss") {
 				w = w[:len(w)-1] // the singular, which begins the plural
 			}
-			has := func(t term) bool { return string(t.text) == w }
-			if w == "" || slices.ContainsFunc(q.terms, has) || len(q.terms) == mostTerms {
+			if w == "" || len(q.terms) == mostTerms {
 				continue
 			}
 			t := newTerm(w, true)
+			if slices.ContainsFunc(q.terms, func(had term) bool { return bytes.Equal(had.text, t.text) }) {
+				continue
+			}
 			t.begins = true
 			q.terms = append(q.terms, t)
 		}
@@ -96,7 +101,7 @@ var small = strings.Fields("a an and are as at be by did do does for from had ha
 	"that the this to was we were what when where which who why with you")
 
 // isWord reports whether a character is part of a word.
-func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }
 
 // A match is where a text matches: the number of the term, and the bytes.
 type match struct{ term, from, to int }
@@ -123,11 +128,13 @@ func (q *Query) matches(text []byte) iter.Seq[match] {
 
 // A term is a text that a query looks for.
 type term struct {
-	text   []byte // folded, if case is ignored
-	fold   bool
+	text   []byte // its key, or the bytes to find
+	fold   bool   // ignore case
 	begins bool   // only where a word begins
 	whole  bool   // only where it is the word, or an inflection of that
-	runes  []rune // the text, if bytes cannot be compared: letters beyond ASCII have a case
+	// bytes are compared, and not keys: those of ASCII without case, if fold is set
+	exact  bool
+	others []string // a term of ASCII can be spelled otherwise in a text that has one of them
 
 	at   int        // the index of the rarest two bytes
 	rare jsonl.Pair // those
@@ -135,13 +142,18 @@ type term struct {
 
 // newTerm returns a term for a text that is not empty.
 func newTerm(text string, fold bool) term {
-	t := term{text: []byte(text), fold: fold}
-	if fold {
-		t.text = []byte(strings.Map(withoutCase, text))
-		if strings.ContainsFunc(text, hasCase) {
-			t.runes = []rune(string(t.text))
-		}
+	key := appendKey(nil, []byte(text), fold)
+	t := bytewise(string(key), fold)
+	t.exact = false
+	if isASCII(key) {
+		t.others = spellingOf(string(key), fold).others
 	}
+	return t
+}
+
+// bytewise returns a term for bytes.
+func bytewise(text string, fold bool) term {
+	t := term{text: []byte(text), fold: fold, exact: true}
 	t.rare = jsonl.Pair{A: t.text[0], MaskB: 0xff}
 	rarest := math.MaxInt
 	for i := range len(t.text) - 1 {
@@ -156,27 +168,13 @@ func newTerm(text string, fold bool) term {
 	return t
 }
 
-// withoutCase returns a character without its case. No other folds to one of ASCII, so that a text
-// of ASCII has no spelling beyond it.
-func withoutCase(r rune) rune {
-	if low := unicode.ToLower(r); low >= utf8.RuneSelf || r < utf8.RuneSelf {
-		return low
-	}
-	return r
-}
-
-// hasCase reports whether a character beyond ASCII is folded, or is what another folds to.
-func hasCase(r rune) bool {
-	return r >= utf8.RuneSelf && (unicode.ToLower(r) != r || unicode.ToUpper(r) != r)
-}
-
 // common are the bytes of sessions, the rarest first; others are rarer still.
 const common = "zqj9876543\\xk2ywv1)(0=b:/-_,.fghm\"updclrsnioate "
 
 // in yields the places of the term in a text.
 func (t *term) in(text []byte) iter.Seq2[int, int] {
-	if t.runes != nil {
-		return func(yield func(from, to int) bool) { t.inRunes(text, yield) }
+	if !t.exact && (!isASCII(t.text) || hasAny(text, t.others)) {
+		return func(yield func(from, to int) bool) { t.inKeys(text, yield) }
 	}
 	return func(yield func(from, to int) bool) {
 		for k := t.rare.Index(text, t.at); k < len(text); k = t.rare.Index(text, k+1) {
@@ -192,6 +190,9 @@ func (t *term) in(text []byte) iter.Seq2[int, int] {
 // fits reports whether a place is one where the term may be: anywhere, or if it has to begin a
 // word, where that is the term or one that is little longer.
 func (t *term) fits(text []byte, from, to int) bool {
+	if !t.exact && to < len(text) && text[to] >= utf8.RuneSelf && !norm.NFC.Properties(text[to:]).BoundaryBefore() {
+		return false // it ends within a character
+	}
 	if !t.begins {
 		return true
 	}
@@ -234,20 +235,26 @@ func isWhole(text []byte, to int) bool {
 	return end == len(text) || !isWord(next) || isCapital(text, end)
 }
 
-// inRunes is in for a term that has to be compared character by character.
-func (t *term) inRunes(text []byte, yield func(from, to int) bool) {
-	for from, size := 0, 0; from < len(text); from += size {
-		_, size = utf8.DecodeRune(text[from:])
-		k, to := 0, from
-		for k < len(t.runes) && to < len(text) {
-			r, n := utf8.DecodeRune(text[to:])
-			if withoutCase(r) != t.runes[k] {
+// inKeys is in for a term that has to be compared by the keys of the text. A place begins and ends with a
+// segment, so that none is a part of a character.
+func (t *term) inKeys(text []byte, yield func(from, to int) bool) {
+	var key []byte
+	first := t.text[0]
+	for from, next := 0, 0; from < len(text); from = next {
+		for from+1 < len(text) && text[from]|text[from+1] < utf8.RuneSelf && lower(text[from], t.fold) != first {
+			from++
+		}
+		key, next = appendSegment(key[:0], text, from, t.fold)
+		rest, to := t.text, next
+		for {
+			after, ok := bytes.CutPrefix(rest, key)
+			if rest = after; !ok || len(rest) == 0 || to == len(text) {
+				if ok && len(rest) == 0 && t.fits(text, from, to) && !yield(from, to) {
+					return
+				}
 				break
 			}
-			k, to = k+1, to+n
-		}
-		if k == len(t.runes) && t.fits(text, from, to) && !yield(from, to) {
-			return
+			key, to = appendSegment(key[:0], text, to, t.fold)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"ctxtool/internal/base/parallel"
@@ -198,12 +199,13 @@ func currentHeader(first jsonl.Value) jsonl.Value {
 }
 
 // A gate decides by the raw bytes of JSON whether texts in them can match, without parsing. It
-// looks for the longest part of a term that has one spelling, and for escapes that spell
-// characters of it. The zero value lets everything pass.
+// looks for the longest part of a term that has one spelling, for rare characters that spell parts of it
+// otherwise, and for escapes of any of these. The zero value lets everything pass.
 type gate struct {
 	runs    []term
+	others  []string
 	escaped [utf8.RuneSelf]bool // characters of the runs
-	wide    bool                // they have characters beyond ASCII
+	wide    []rune              // characters beyond ASCII of both, as escapes have them
 	overlap int64               // bytes that windows share, so that each spelling is whole in one
 }
 
@@ -211,34 +213,42 @@ type gate struct {
 func newGate(terms []term) gate {
 	g := gate{overlap: escapeSize - 1}
 	for i := range terms {
-		run := terms[i].run()
-		if run == "" {
+		t := &terms[i]
+		run := spellingOf(string(t.text), t.fold)
+		if t.exact {
+			run = spelling{text: literalRun(string(t.text))}
+		}
+		if run.text == "" {
 			return gate{}
 		}
-		g.runs = append(g.runs, newTerm(run, terms[i].fold))
-		g.overlap = max(g.overlap, int64(len(run)-1))
-		for _, c := range []byte(run + strings.ToUpper(run)) {
+		g.runs = append(g.runs, bytewise(run.text, t.fold))
+		g.others = append(g.others, run.others...)
+		g.overlap = max(g.overlap, int64(len(run.text)-1))
+		for _, c := range run.text + strings.ToUpper(run.text) + strings.Join(run.others, "") {
 			if c < utf8.RuneSelf {
 				g.escaped[c] = true
+			} else if high, _ := utf16.EncodeRune(c); high != utf8.RuneError {
+				g.wide = append(g.wide, high)
 			} else {
-				g.wide = true
+				g.wide = append(g.wide, c)
 			}
 		}
 	}
+	slices.Sort(g.others)
+	g.others = slices.Compact(g.others)
 	return g
 }
 
 // longestRun is the length of the longest part of a term that a gate looks for, bytes.
 const longestRun = 1 << 10
 
-// run returns the longest part of a term whose characters are spelled as themselves, except by
-// an escape of each or of its slashes.
-func (t *term) run() string {
-	text, from, best := string(t.text), 0, ""
+// literalRun returns the longest part of a text that JSON spells as itself, or by escapes.
+func literalRun(text string) (best string) {
+	from := 0
 	for i, r := range text {
-		if r < ' ' || r == '"' || r == '\\' || r == utf8.RuneError || t.fold && hasCase(r) {
-			from = i + utf8.RuneLen(r)
-		} else if end := i + utf8.RuneLen(r); end-from > len(best) && end-from <= longestRun {
+		if end := i + utf8.RuneLen(r); r < ' ' || r == '"' || r == '\\' || r == utf8.RuneError {
+			from = end
+		} else if end-from > len(best) && end-from <= longestRun {
 			best = text[from:end]
 		}
 	}
@@ -255,7 +265,7 @@ func (g *gate) may(raw []byte) bool {
 			return true
 		}
 	}
-	return g.spelled(raw)
+	return hasAny(raw, g.others) || g.spelled(raw)
 }
 
 // An escape with a code: how it begins, and its length in bytes.
@@ -270,7 +280,8 @@ func (g *gate) spelled(raw []byte) bool {
 	}
 	for i := escape.Index(raw, 0); i+escapeSize <= len(raw); i = escape.Index(raw, i+1) {
 		code, err := strconv.ParseUint(string(raw[i+2:i+escapeSize]), 16, 16)
-		if err == nil && (code >= utf8.RuneSelf && g.wide || code < utf8.RuneSelf && g.escaped[code]) {
+		if err == nil && (code < utf8.RuneSelf && g.escaped[code] ||
+			code >= utf8.RuneSelf && slices.Contains(g.wide, rune(code))) {
 			return true
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/gen/tables"
 	"ctxtool/internal/test/must"
+	"ctxtool/internal/test/testenv"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 	_ "ctxtool/sessionfmt/sqlite"
@@ -41,9 +42,8 @@ func foreign(t *testing.T) (files []string) {
 		t.Fatal(err)
 	}
 	files = append(files, openclaw)
-	made := len(files)
-	for _, dir := range []string{"vectors/codex", "corpus/codex", "corpus/claude-code"} {
-		filepath.WalkDir(filepath.Join(corpus.Root(t), "../shared", dir), func(name string, d fs.DirEntry, err error) error {
+	for _, dir := range testenv.Shared(t, "vectors/codex", "corpus/codex", "corpus/claude-code") {
+		filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 			base := filepath.Base(name)
 			if err == nil && strings.Contains(base, ".jsonl") && base != "requests.jsonl" && base != "events.jsonl" {
 				files = append(files, name)
@@ -51,14 +51,10 @@ func foreign(t *testing.T) (files []string) {
 			return nil
 		})
 	}
-	databases, _ := filepath.Glob(filepath.Join(corpus.Root(t), "../shared/vectors/opencode/*/opencode.db"))
-	for _, db := range databases {
+	for _, db := range testenv.Shared(t, "vectors/opencode/*/opencode.db") {
 		if err := sessionfmt.InDatabase(sessionfmt.Disk{}, db, func(name string, _ jsonl.Value, _ *dialect.Dialect, _ bool) { files = append(files, name) }); err != nil {
 			t.Error(err)
 		}
-	}
-	if len(files) == made {
-		t.Log("left out: no sessions at ../shared/vectors/codex, vectors/opencode, corpus/codex and corpus/claude-code")
 	}
 	return files
 }

@@ -14,6 +14,7 @@ import (
 
 	"ctxtool/internal/baseline"
 	"ctxtool/internal/test/must"
+	"ctxtool/internal/test/testenv"
 	"ctxtool/replay"
 	"ctxtool/replay/hook"
 	"ctxtool/replay/models"
@@ -25,11 +26,7 @@ import (
 // vectors are the sessions of a shared folder with what pi makes of them.
 func vectors(t *testing.T, dir string) []string {
 	t.Helper()
-	files, _ := filepath.Glob("../../shared/vectors/" + dir + "/*.jsonl")
-	if len(files) == 0 {
-		t.Skipf("left out: no vectors at ../../shared/vectors/%s", dir)
-	}
-	return files
+	return testenv.NeedShared(t, "vectors/"+dir+"/*.jsonl")
 }
 
 func readJSON(t *testing.T, data []byte) (v any) {

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/must"
+	"ctxtool/internal/test/testenv"
 	"ctxtool/stats"
 )
 
@@ -126,11 +126,9 @@ func uniqueCost(t *testing.T, files []string) tally {
 // TestForeignCost: the usage of other agents' sessions is the sum over their raw lines, each
 // call once, also in forks and files of sub-agents.
 func TestForeignCost(t *testing.T) {
-	shared := filepath.Join(corpus.Root(t), "../shared")
 	seen := 0
 	for _, pattern := range []string{"vectors/codex/*", "corpus/codex/*.jsonl", "corpus/claude-code", "corpus/claude-code/subagents*"} {
-		folders, _ := filepath.Glob(filepath.Join(shared, pattern))
-		for _, folder := range folders {
+		for _, folder := range testenv.Shared(t, pattern) {
 			var files []string
 			filepath.WalkDir(folder, func(path string, d os.DirEntry, err error) error {
 				name := filepath.Base(path)
@@ -150,7 +148,7 @@ func TestForeignCost(t *testing.T) {
 		}
 	}
 	if seen == 0 {
-		t.Skip("left out: no sessions at ../shared")
+		t.SkipNow()
 	}
 }
 

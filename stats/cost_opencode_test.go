@@ -2,12 +2,11 @@ package stats_test
 
 import (
 	"database/sql"
-	"path/filepath"
 	"testing"
 
 	"ctxtool/internal/dialect"
-	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/must"
+	"ctxtool/internal/test/testenv"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 
@@ -30,11 +29,7 @@ SELECT count(*), sum(json_extract(tokens, '$.input')),
 
 // TestCostOfOpencode: the cost of a database's sessions is that of its rows, as SQL sums them.
 func TestCostOfOpencode(t *testing.T) {
-	databases, _ := filepath.Glob(filepath.Join(corpus.Root(t), "../shared/vectors/opencode/*/opencode.db"))
-	if len(databases) == 0 {
-		t.Skip("left out: no databases at ../shared/vectors/opencode")
-	}
-	for _, name := range databases {
+	for _, name := range testenv.NeedShared(t, "vectors/opencode/*/opencode.db") {
 		db := must.Get(sql.Open("sqlite", "file:"+name+"?mode=ro&immutable=1"))
 		defer db.Close()
 		var want tally

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/must"
+	"ctxtool/internal/test/testenv"
 	"ctxtool/stats"
 )
 
@@ -115,10 +115,7 @@ func TestTermsOfCalls(t *testing.T) {
 
 // TestReportedPrices has the figures of public reports on prices.
 func TestReportedPrices(t *testing.T) {
-	dir := filepath.Join(corpus.Root(t), "../shared/vectors/reports")
-	if _, err := os.Stat(dir); err != nil {
-		t.Skip("left out: no reports at ../shared/vectors/reports")
-	}
+	dir := testenv.NeedShared(t, "vectors/reports")[0]
 	for name, want := range map[string]float64{
 		"r27-codex-tier-record": 0.53, "r27-codex-tier-settings": 0.53, "r27-codex-tier-default": 0.265,
 		"r28-codex-long-context": 2.145, "r28-codex-short-context": 0.58,

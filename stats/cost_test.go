@@ -13,6 +13,7 @@ import (
 
 	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/must"
+	"ctxtool/internal/test/testenv"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
@@ -90,10 +91,7 @@ func answer(id, parent, rest string) string {
 // TestPiTotals: what pi's own code says of the 71 sessions that it was asked about,
 // in its /session and in the header of its page. Where it throws we continue.
 func TestPiTotals(t *testing.T) {
-	files, _ := filepath.Glob(filepath.Join(corpus.Root(t), "..", "shared", "vectors", "pi-1.5", "*.jsonl"))
-	if len(files) == 0 {
-		t.Skip("left out: no vectors at ../shared/vectors/pi-1.5")
-	}
+	files := testenv.NeedShared(t, "vectors/pi-1.5/*.jsonl")
 	type tokens struct{ Input, Output, CacheRead, CacheWrite, Total int64 }
 	compared, thrown := 0, 0
 	for _, file := range files {

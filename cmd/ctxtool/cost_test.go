@@ -10,6 +10,7 @@ import (
 
 	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/must"
+	"ctxtool/internal/test/testenv"
 	"ctxtool/stats"
 )
 
@@ -31,11 +32,7 @@ func costOf(t *testing.T, e env, line string) *stats.CostPart {
 func TestCostIsStats(t *testing.T) {
 	t.Parallel()
 	e := testEnv(corpus.Root(t))
-	dirs := []string{"testdata/sessions", "testdata/agents"}
-	if _, err := os.Stat(filepath.Join(corpus.Root(t), "../shared/corpus")); err == nil {
-		dirs = append(dirs, "../shared/corpus")
-	}
-	for _, dir := range dirs {
+	for _, dir := range append(testenv.Shared(t, "corpus"), "testdata/sessions", "testdata/agents") {
 		want := costOf(t, e, "stats --lens cost --json --by agent "+dir)
 		for _, by := range []string{"agent", "day,model", "project", "month"} {
 			got := costOf(t, e, "cost --json --since 2000 --by "+by+" "+dir)

@@ -19,6 +19,7 @@ import (
 	"ctxtool/internal/test/gen/tables"
 	"ctxtool/internal/test/golden"
 	"ctxtool/internal/test/must"
+	"ctxtool/internal/test/testenv"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -48,8 +49,10 @@ func samples(t *testing.T) map[string][]string {
 		// One without sessions is of a test of errors.
 		_ = sessionfmt.InDatabase(sessionfmt.Disk{}, database, func(name string, _ jsonl.Value, _ *dialect.Dialect, _ bool) { add(name) })
 	}
-	for _, folder := range []string{"testdata/sessions", "testdata/agents", "testdata/dialects", "../shared/corpus", "../shared/vectors"} {
-		err := filepath.WalkDir(filepath.Join(corpus.Root(t), folder), func(name string, d os.DirEntry, err error) error {
+	own := filepath.Join(corpus.Root(t), "testdata")
+	folders := []string{own + "/sessions", own + "/agents", own + "/dialects"}
+	for _, folder := range append(folders, testenv.Shared(t, "corpus", "vectors")...) {
+		err := filepath.WalkDir(folder, func(name string, d os.DirEntry, err error) error {
 			switch {
 			case err != nil:
 				return err
@@ -61,7 +64,7 @@ func samples(t *testing.T) map[string][]string {
 			}
 			return nil
 		})
-		if err != nil && !os.IsNotExist(err) {
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/golden"
 	"ctxtool/internal/test/must"
+	"ctxtool/internal/test/testenv"
 	"ctxtool/stats"
 )
 
@@ -40,7 +41,7 @@ func duckDB(t *testing.T, dir string, sql []string) (out engine) {
 		packages = named
 	}
 	if _, missing := os.Stat(filepath.Join(packages, "node_modules", "@duckdb", "node-api")); err != nil || missing != nil {
-		t.Skip("left out: no library of DuckDB to ask; make duckdb installs it")
+		testenv.Skip(t, "no library of DuckDB to ask; make duckdb installs it")
 	}
 	script := filepath.Join(corpus.Root(t), "cmd/ctxtool/testdata/duckdb.mjs")
 	cmd := exec.Command("node", script, packages, "fleet")

@@ -18,6 +18,7 @@ import (
 
 	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/must"
+	"ctxtool/internal/test/testenv"
 )
 
 // done is what the provider of TestPiGoesOn answers: events of Anthropic's interface.
@@ -36,7 +37,7 @@ var done = []string{
 func TestPiGoesOn(t *testing.T) {
 	program, err := exec.LookPath("pi")
 	if err != nil {
-		t.Skip("left out: pi is not on the PATH; npm install -g @earendil-works/pi-coding-agent brings it")
+		testenv.Skip(t, "pi is not on the PATH; npm install -g @earendil-works/pi-coding-agent brings it")
 	}
 	var sent []byte
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -16,6 +16,7 @@ import (
 	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/golden"
 	"ctxtool/internal/test/must"
+	"ctxtool/internal/test/testenv"
 )
 
 // documents are the pages whose examples are run.
@@ -122,7 +123,7 @@ func runExample(t *testing.T, dir, pipeline string) string {
 		for _, arg := range args {
 			if hook := hookOf.FindStringSubmatch(arg); hook != nil {
 				if _, err := exec.LookPath(hook[1]); err != nil {
-					t.Skip("left out: ", err)
+					testenv.Skip(t, "%v", err)
 				}
 			}
 		}

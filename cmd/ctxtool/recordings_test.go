@@ -12,6 +12,7 @@ import (
 	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/golden"
 	"ctxtool/internal/test/must"
+	"ctxtool/internal/test/testenv"
 )
 
 // recordings are what docs/recordings shows, each on a terminal of its own.
@@ -42,7 +43,7 @@ var recordings = []struct {
 func TestRecordings(t *testing.T) {
 	script, err := exec.LookPath("script")
 	if err != nil {
-		t.Skip("left out: no script(1) to give a terminal")
+		testenv.Skip(t, "no script(1) to give a terminal")
 	}
 	root := corpus.Root(t)
 	t.Parallel()
@@ -66,7 +67,7 @@ func TestRecordings(t *testing.T) {
 				cmd.Env = append(cmd.Environ(), "XDG_CONFIG_HOME="+home, "HOME="+home, "TERM=xterm", "PAGER=cat")
 				out, err := cmd.Output()
 				if err != nil && len(out) == 0 {
-					t.Skipf("left out: script(1) gives no terminal here: %v", err)
+					testenv.Skip(t, "script(1) gives no terminal here: %v", err)
 				}
 				var exit *exec.ExitError
 				if err != nil && !(errors.As(err, &exit) && exit.ExitCode() == exitFound) {

@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,6 +18,8 @@ import (
 
 	"ctxtool/internal/test/gen/tables"
 	"ctxtool/internal/test/golden"
+	"ctxtool/internal/test/must"
+	"ctxtool/internal/test/testenv"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/rogpeppe/go-internal/testscript"
@@ -77,6 +81,13 @@ func TestScript(t *testing.T) {
 	sessions, err := filepath.Abs("../../testdata/sessions")
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, script := range must.Get(filepath.Glob("testdata/script/*.txtar")) {
+		for _, program := range regexp.MustCompile(`\[!?exec:(\w+)]`).FindAllSubmatch(must.Get(os.ReadFile(script)), -1) {
+			if _, err := exec.LookPath(string(program[1])); err != nil {
+				testenv.LeftOut(t, "no %s(1) for %s", program[1], filepath.Base(script))
+			}
+		}
 	}
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/script",

@@ -420,6 +420,13 @@ func carriedAsRequestsSay(t *testing.T, what, name string, r *Rows) {
 func TestBase(t *testing.T) {
 	t.Parallel()
 	dir, out := folder(t), t.TempDir()
+	const meta = `{"timestamp":"2026-01-01T00:00:00Z","type":"session_meta","payload":{"id":%q,"cwd":"/work"%s}}` + "\n"
+	const asked = `{"timestamp":"2026-01-01T00:00:01Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Go"}]}}` + "\n"
+	first := fmt.Sprintf(meta, "p1", "") + asked
+	base := fmt.Sprintf(`,"history_base":{"thread_id":"p1","end_byte_offset":%d,"end_ordinal_exclusive":9}`, len(first))
+	for id, text := range map[string]string{"p1": first, "p2": fmt.Sprintf(meta, "p2", base) + asked} {
+		must.Do(os.WriteFile(filepath.Join(dir, "rollout-2026-01-01T00-00-00-"+id+".jsonl"), []byte(text), 0o600))
+	}
 	all := inputs(t, dir)
 	export(t, options(out), "parquet", all)
 	continued := 0

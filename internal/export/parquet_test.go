@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/test/corpus"
+	"ctxtool/internal/test/testenv"
 )
 
 // kinds has columns of all kinds.
@@ -198,7 +199,7 @@ func TestEngines(t *testing.T) {
 		packages = named
 	}
 	if _, missing := os.Stat(filepath.Join(packages, "node_modules", "hyparquet")); err != nil || missing != nil {
-		t.Skip("left out: no library of DuckDB to ask; make duckdb installs it")
+		testenv.Skip(t, "no library of DuckDB to ask; make duckdb installs it")
 	}
 	dir, all := t.TempDir(), files(t)
 	many := written(t, "many", random(9, corpus.Pick(100_000, 1_000_000), 0.3, 50_000))

@@ -7,13 +7,14 @@ import (
 	"testing"
 
 	"ctxtool/internal/test/browser"
+	"ctxtool/internal/test/testenv"
 )
 
 // TestPageAxe holds that axe finds nothing serious in any view, light or dark.
 func TestPageAxe(t *testing.T) {
 	axe, err := os.ReadFile(axeFile())
 	if err != nil {
-		t.Skip("left out: no axe-core; make axe fetches it")
+		testenv.Skip(t, "no axe-core; make axe fetches it")
 	}
 	t.Parallel()
 	light, dark := browser.View{NoPolicy: true}, browser.View{NoPolicy: true, Dark: true} // axe is a script of its own

@@ -14,6 +14,7 @@ import (
 
 	"ctxtool/internal/test/browser"
 	"ctxtool/internal/test/must"
+	"ctxtool/internal/test/testenv"
 )
 
 // A served is ctxtool browse over a folder with copies of sessions.
@@ -28,7 +29,7 @@ func browse(t *testing.T, dir string, flags ...string) *served {
 	t.Helper()
 	b, err := chromium()
 	if err != nil {
-		t.Skip("left out:", err)
+		testenv.Skip(t, "%v", err)
 	}
 	name, err := binary()
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -13,6 +12,7 @@ import (
 
 	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/must"
+	"ctxtool/internal/test/testenv"
 	"ctxtool/render"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
@@ -110,16 +110,9 @@ const readContexts = `(async most => {
 // every request.
 func TestPageContext(t *testing.T) {
 	t.Parallel()
-	files := []string{sessions + "/demo.jsonl"}
-	for _, name := range []string{"auth-go-019e44d4.v3.jsonl", "pi.dev-019dbe19.v3.jsonl", "specstory-branching.jsonl", "pi.dev-019da84b.v3.jsonl"} {
-		path := filepath.Join(corpus.Root(t), "..", "shared", "corpus", name)
-		if _, err := os.Stat(path); err != nil {
-			t.Logf("left out: no ../shared/corpus/%s", name)
-			continue
-		}
-		files = append(files, path)
-	}
-	for _, file := range files {
+	real := testenv.Shared(t, "corpus/auth-go-019e44d4.v3.jsonl", "corpus/pi.dev-019dbe19.v3.jsonl",
+		"corpus/specstory-branching.jsonl", "corpus/pi.dev-019da84b.v3.jsonl")
+	for _, file := range append(real, sessions+"/demo.jsonl") {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			t.Parallel()
 			b := openSession(t, file)

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/test/browser"
+	"ctxtool/internal/test/testenv"
 )
 
 // sessions are the project's own.
@@ -107,7 +108,7 @@ func open(t *testing.T, page func() (string, error), view browser.View) *tab {
 	t.Helper()
 	b, err := chromium()
 	if errors.Is(err, browser.ErrNone) {
-		t.Skip("left out:", err)
+		testenv.Skip(t, "%v", err)
 	}
 	if err != nil {
 		t.Fatal(err)

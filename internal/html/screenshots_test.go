@@ -9,6 +9,7 @@ import (
 
 	"ctxtool/internal/test/browser"
 	"ctxtool/internal/test/must"
+	"ctxtool/internal/test/testenv"
 )
 
 var (
@@ -52,10 +53,7 @@ func TestScreenshots(t *testing.T) {
 		t.Skip("left out: no -screenshots")
 	}
 	must.Do(os.MkdirAll(*screenshots, 0o777))
-	corpus := "../../../shared/corpus"
-	if _, err := os.Stat(corpus); err != nil {
-		corpus = sessions
-	}
+	corpus := append(testenv.Shared(t, "corpus"), sessions)[0]
 	for _, p := range []struct {
 		name, input string
 		page        func(input string) (string, error)

@@ -11,6 +11,7 @@ import (
 
 	"ctxtool/internal/activity"
 	"ctxtool/internal/test/corpus"
+	"ctxtool/internal/test/testenv"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -94,14 +95,8 @@ func questions(t *testing.T, files []File, most int) (all []question) {
 func TestRecall(t *testing.T) {
 	t.Parallel()
 	var files []File
-	for _, pattern := range []string{"*.jsonl", "claude-code/*.jsonl*", "codex/*.jsonl"} {
-		names, _ := filepath.Glob(filepath.Join(corpus.Root(t), "../shared/corpus", pattern))
-		for _, n := range names {
-			files = append(files, File{n, filepath.Base(n), ""})
-		}
-	}
-	if len(files) == 0 {
-		t.Skip("there are no shared sessions, whose commits, tests and errors are asked for")
+	for _, n := range testenv.NeedShared(t, "corpus/*.jsonl", "corpus/claude-code/*.jsonl*", "corpus/codex/*.jsonl") {
+		files = append(files, File{n, filepath.Base(n), ""})
 	}
 	most := 17
 	if !corpus.Whole() {

@@ -16,6 +16,7 @@ import (
 	"ctxtool/internal/base/shell"
 	"ctxtool/internal/outline"
 	"ctxtool/internal/test/corpus"
+	"ctxtool/internal/test/testenv"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -26,10 +27,11 @@ func sessions(t testing.TB) (files []File) {
 	if err != nil || len(names) == 0 {
 		t.Fatal(names, err)
 	}
-	for _, pattern := range []string{"testdata/sessions/good/*.jsonl", "testdata/sessions/bad/*.jsonl", "../shared/corpus/*.jsonl", "../shared/corpus/codex/*.jsonl"} {
+	for _, pattern := range []string{"testdata/sessions/good/*.jsonl", "testdata/sessions/bad/*.jsonl"} {
 		more, _ := filepath.Glob(filepath.Join(corpus.Root(t), pattern))
 		names = append(names, more...)
 	}
+	names = append(names, testenv.Shared(t, "corpus/*.jsonl", "corpus/codex/*.jsonl")...)
 	for _, n := range names {
 		files = append(files, File{n, n, n})
 	}
@@ -263,7 +265,7 @@ func TestHybridScore(t *testing.T) {
 func TestHybridRuns(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("sed"); err != nil {
-		t.Skip("left out: no sed(1)")
+		testenv.Skip(t, "no sed(1)")
 	}
 	dir := t.TempDir()
 	var b strings.Builder

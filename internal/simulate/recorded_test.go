@@ -12,6 +12,7 @@ import (
 	"ctxtool/internal/cache"
 	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/must"
+	"ctxtool/internal/test/testenv"
 	"ctxtool/replay"
 	"ctxtool/replay/ledger"
 	"ctxtool/replay/models"
@@ -37,13 +38,13 @@ func TestRecordedIsCache(t *testing.T) {
 			n++
 		})
 	}
-	root := corpus.Root(t)
-	for _, dir := range []string{"testdata/dialects", "../shared/corpus/codex", "../shared/corpus/claude-code", "../shared/vectors/codex"} {
-		err := filepath.WalkDir(filepath.Join(root, dir), func(name string, d fs.DirEntry, err error) error {
+	own := filepath.Join(corpus.Root(t), "testdata/dialects")
+	for _, dir := range append(testenv.Shared(t, "corpus/codex", "corpus/claude-code", "vectors/codex"), own) {
+		err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || !strings.Contains(d.Name(), ".json") {
 				return err
 			}
-			t.Run(dir+"/"+d.Name(), func(t *testing.T) {
+			t.Run(filepath.Base(dir)+"/"+d.Name(), func(t *testing.T) {
 				s, err := sessionfmt.Open(name, sessionfmt.Options{})
 				if err != nil {
 					t.Skip(err)
@@ -55,7 +56,7 @@ func TestRecordedIsCache(t *testing.T) {
 			return nil
 		})
 		if err != nil {
-			t.Logf("left out: %v", err)
+			t.Fatal(err)
 		}
 	}
 	if n < 20 {

@@ -4,27 +4,22 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"reflect"
 	"slices"
 	"sync"
 	"testing"
+
+	"ctxtool/internal/test/testenv"
 )
 
-// catalogue has the models of the built-in table, taken by another program. It is not part
-// of the repository; without it, the tests hold the table against itself only.
-const catalogue = "../../../shared/data/models.jsonl"
-
-// readCatalogue returns the models of the catalogue, or skips the test.
+// readCatalogue returns the models of the built-in table as another program took them, or skips the
+// test: the catalogue is not part of the repository.
 func readCatalogue(t *testing.T) []Model {
 	t.Helper()
+	catalogue := testenv.NeedShared(t, "data/models.jsonl")[0]
 	data, err := os.ReadFile(catalogue)
-	if errors.Is(err, fs.ErrNotExist) {
-		t.Skipf("left out: the comparison with the catalogue, as there is no %s", catalogue)
-	}
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,7 @@ import (
 	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/golden"
 	"ctxtool/internal/test/must"
+	"ctxtool/internal/test/testenv"
 )
 
 // A counted is a text with what the reference counts in it.
@@ -208,18 +209,18 @@ type reference struct {
 func startReference(t *testing.T) *reference {
 	t.Helper()
 	if _, err := exec.LookPath("node"); err != nil {
-		t.Skip("left out: no node to run the reference with")
+		testenv.Skip(t, "no node to run the reference with")
 	}
 	dir := os.Getenv("CTXTOOL_TIKTOKEN")
 	if dir == "" {
 		cache, err := os.UserCacheDir()
 		if err != nil {
-			t.Skip("left out: ", err)
+			testenv.Skip(t, "%v", err)
 		}
 		dir = filepath.Join(cache, "ctxtool-tiktoken")
 	}
 	if _, err := os.Stat(filepath.Join(dir, "node_modules", "tiktoken")); err != nil {
-		t.Skip("left out: no package tiktoken; make tiktoken installs it")
+		testenv.Skip(t, "no package tiktoken; make tiktoken installs it")
 	}
 	cmd := exec.Command("node", "testdata/reference.mjs", dir)
 	cmd.Stderr = os.Stderr

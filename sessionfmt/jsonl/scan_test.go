@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"ctxtool/internal/test/must"
+	"ctxtool/internal/test/testenv"
 )
 
 // jsonCases seed the tables and the fuzz targets of the scanner.
@@ -51,14 +52,10 @@ func TestVerdictTable(t *testing.T) {
 // corpus where it is there.
 func corpusLines(t testing.TB) (lines [][]byte) {
 	var files []string
-	for _, glob := range []string{"../../testdata/sessions/*.jsonl", "../../testdata/sessions/*/*.jsonl", "../../../shared/corpus/*.jsonl", "../../../shared/vectors/*/*.jsonl"} {
-		found, _ := filepath.Glob(glob)
-		if len(found) == 0 {
-			t.Logf("left out: nothing matches %s", glob)
-		}
-		files = append(files, found...)
+	for _, glob := range []string{"../../testdata/sessions/*.jsonl", "../../testdata/sessions/*/*.jsonl"} {
+		files = append(files, must.Get(filepath.Glob(glob))...)
 	}
-	for _, f := range files {
+	for _, f := range append(files, testenv.Shared(t, "corpus/*.jsonl", "vectors/*/*.jsonl")...) {
 		data := must.Get(os.ReadFile(f))
 		for start, i := 0, 0; i <= len(data); i++ {
 			if i == len(data) || data[i] == '\n' {

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"testing"
 
-	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/must"
+	"ctxtool/internal/test/testenv"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -40,10 +40,10 @@ var samples = []struct {
 
 // sample reads a transcript that the tests of the project share, or skips the test.
 func sample(t testing.TB, name string) (path string, data []byte) {
-	path = filepath.Join(corpus.Root(t), "../shared/corpus/claude-code", name)
+	path = testenv.NeedShared(t, "corpus/claude-code/"+name)[0]
 	f, err := os.Open(path)
 	if err != nil {
-		t.Skip("left out: no transcripts at ../shared/corpus/claude-code")
+		t.Fatal(err)
 	}
 	defer f.Close()
 	var r io.Reader = f

@@ -24,7 +24,6 @@ type arranger struct {
 	settings []dialect.Span // both
 	model    []byte
 	calls    map[string]dialect.Span // that have no output yet
-	name     *dialect.Line           // of the thread
 	begun    bool
 	whole    bool           // the file continues no other session
 	version  string         // of the program that wrote the file first
@@ -68,13 +67,9 @@ func newArranger() dialect.Arranger {
 }
 
 func (a *arranger) Next(t dialect.Tree, l *dialect.Line) {
-	switch l.Code { // events of the thread, which no turn waits for
-	case thread:
+	if l.Code == thread { // the only event that other lines do not wait for
 		a.thread = []dialect.Span{l.At}
 		a.settings = slices.Concat(a.turn, a.thread)
-		return
-	case named:
-		a.name = l.Clone()
 		return
 	}
 	if a.summary != nil && l.Code != usage && l.Code != compacted && l.Code != counted && l.Code != dialect.Unknown {
@@ -136,8 +131,7 @@ func (a *arranger) Next(t dialect.Tree, l *dialect.Line) {
 	a.noted = noted
 }
 
-// End marks the answers that no usage closed, where answers have usages, and adds the name of the
-// thread, the last one.
+// End marks the answers that no usage closed, where answers have usages.
 func (a *arranger) End(t dialect.Tree) {
 	if a.summary != nil {
 		a.plainSummary(t)
@@ -152,9 +146,6 @@ func (a *arranger) End(t dialect.Tree) {
 		if a.records {
 			t.Unanswered(entry)
 		}
-	}
-	if a.name != nil {
-		t.Add(jsonl.SessionInfo, a.name)
 	}
 }
 

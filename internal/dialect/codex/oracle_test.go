@@ -15,6 +15,7 @@ import (
 	"ctxtool/internal/dialect/codex"
 	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/must"
+	"ctxtool/internal/test/testenv"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
@@ -35,10 +36,7 @@ type sent struct {
 // response that each got. What no file holds is left out: requests that failed, and the last
 // item of those for a summary.
 func TestRequests(t *testing.T) {
-	folders, _ := filepath.Glob("../../../../shared/vectors/codex/*")
-	if len(folders) == 0 {
-		t.Skip("left out: no vectors at ../shared/vectors/codex")
-	}
+	folders := testenv.NeedShared(t, "vectors/codex/*")
 	var all compared
 	for _, folder := range folders {
 		all.add(compare(t, folder))

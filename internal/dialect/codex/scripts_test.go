@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/test/corpus"
+	"ctxtool/internal/test/testenv"
 )
 
 // TestScripts plays the scripts of testdata/scripts through the real program, offline, and
@@ -40,7 +41,7 @@ func program(t *testing.T) string {
 	}
 	found, _ := filepath.Glob(filepath.Join(dir, "package/vendor/*/bin/codex"))
 	if len(found) == 0 {
-		t.Skip("left out: no package of Codex; make codex installs it")
+		testenv.Skip(t, "no package of Codex; make codex installs it")
 	}
 	return found[0]
 }

@@ -15,6 +15,7 @@ import (
 	"ctxtool/internal/dialect"
 	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/must"
+	"ctxtool/internal/test/testenv"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 )
@@ -54,7 +55,7 @@ func TestVersions(t *testing.T) {
 		})
 	}
 	if compared == 0 {
-		t.Skip("left out: no versions of Codex; make codex-versions installs them")
+		testenv.Skip(t, "no versions of Codex; make codex-versions installs them")
 	}
 }
 
@@ -69,12 +70,9 @@ func record(t *testing.T, was, now dialect.Comparison) {
 // driver is the kit that plays a script.
 func driver(t *testing.T) string {
 	t.Helper()
-	drive := filepath.Join(corpus.Root(t), "../shared/oracles/codex/drive.mjs")
-	if _, err := os.Stat(drive); err != nil {
-		t.Skip("left out: no kit at ../shared/oracles/codex")
-	}
+	drive := testenv.NeedShared(t, "oracles/codex/drive.mjs")[0]
 	if err := exec.Command("unshare", "-n", "-m", "-u", "-p", "-f", "true").Run(); err != nil {
-		t.Skip("left out: no namespaces to run Codex in: unshare: ", err)
+		testenv.Skip(t, "no namespaces to run Codex in: unshare: %v", err)
 	}
 	return drive
 }

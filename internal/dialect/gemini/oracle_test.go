@@ -13,6 +13,7 @@ import (
 	"ctxtool/internal/dialect"
 	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/must"
+	"ctxtool/internal/test/testenv"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 )
@@ -46,7 +47,7 @@ func TestRequests(t *testing.T) {
 	}
 	program := filepath.Join(dir, "node_modules/@google/gemini-cli/bundle/gemini.js")
 	if _, err := os.Stat(program); err != nil {
-		t.Skip("left out: no package of Gemini CLI; make gemini installs it")
+		testenv.Skip(t, "no package of Gemini CLI; make gemini installs it")
 	}
 	home := t.TempDir()
 	file := played(t, home, program)
@@ -99,7 +100,7 @@ func played(t *testing.T, home, program string) string {
 	stub := exec.Command("node", must.Get(filepath.Abs("testdata/stub.mjs")), filepath.Join(home, "plan.json"), filepath.Join(home, "requests.jsonl"))
 	out := must.Get(stub.StdoutPipe())
 	if err := stub.Start(); err != nil {
-		t.Skip("left out: no node: ", err)
+		testenv.Skip(t, "no node: %v", err)
 	}
 	defer stub.Process.Kill()
 	port := strings.TrimSpace(must.Get(bufio.NewReader(out).ReadString('\n')))

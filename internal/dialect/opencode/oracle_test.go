@@ -9,6 +9,7 @@ import (
 
 	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/must"
+	"ctxtool/internal/test/testenv"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
@@ -27,10 +28,7 @@ type sent struct {
 // of the answers. One for a summary has the conversation as a text, which is made here of what
 // is replayed at its place. Those for titles are in no database.
 func TestRequests(t *testing.T) {
-	folders, _ := filepath.Glob("../../../../shared/vectors/opencode/*")
-	if len(folders) == 0 {
-		t.Skip("left out: no vectors at ../shared/vectors/opencode")
-	}
+	folders := testenv.NeedShared(t, "vectors/opencode/*")
 	turns, summaries := 0, 0
 	for _, folder := range folders {
 		at := map[string][][]any{}

@@ -24,6 +24,7 @@ import (
 	"ctxtool/internal/test/gen"
 	"ctxtool/internal/test/golden"
 	"ctxtool/internal/test/must"
+	"ctxtool/internal/test/testenv"
 )
 
 //go:embed *.tmpl
@@ -53,7 +54,8 @@ func TestCompared(t *testing.T) {
 	if !*golden.Update {
 		t.Skip("left out: only go test -update simulates the policies")
 	}
-	const real, docs = "../../../../shared/corpus", "../../../docs/policies-compared"
+	const docs = "../../../docs/policies-compared"
+	real := testenv.NeedShared(t, "corpus")[0]
 	generated := t.TempDir()
 	store := must.Get(gen.Find("store"))
 	store.Shape.Seed, store.Store.Files = 1, 40

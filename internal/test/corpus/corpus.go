@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/test/gen"
+	"ctxtool/internal/test/testenv"
 )
 
 // A Session is a session file in memory.
@@ -33,20 +34,7 @@ func init() {
 // Root is the project's folder.
 func Root(t testing.TB) string {
 	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir
-		}
-		up := filepath.Dir(dir)
-		if up == dir {
-			t.Fatal("no go.mod above the test")
-		}
-		dir = up
-	}
+	return testenv.Root(t)
 }
 
 // All returns all sessions: Own, Generated and Shared, those over 500 KB only if Whole.
@@ -129,7 +117,7 @@ func Agents(t testing.TB) []Session {
 // folder, and own with only those of the project.
 func Least(t testing.TB, all, own int) int {
 	t.Helper()
-	if _, err := os.Stat(filepath.Join(Root(t), "..", "shared", "corpus")); err != nil {
+	if len(testenv.Shared(t, "corpus")) == 0 {
 		return own
 	}
 	return all
@@ -139,12 +127,8 @@ func Least(t testing.TB, all, own int) int {
 func shared(t testing.TB, dirs ...string) []Session {
 	t.Helper()
 	var all []Session
-	for _, dir := range dirs {
-		found := read(t, filepath.Join(Root(t), "..", "shared", dir))
-		if len(found) == 0 {
-			t.Logf("left out: no sessions at ../shared/%s", dir)
-		}
-		all = append(all, found...)
+	for _, dir := range testenv.Shared(t, dirs...) {
+		all = append(all, read(t, dir)...)
 	}
 	return all
 }
@@ -160,7 +144,7 @@ func read(t testing.TB, dir string) (all []Session) {
 		all = append(all, Session{filepath.ToSlash(rel), data})
 		return err
 	})
-	if err != nil && !os.IsNotExist(err) {
+	if err != nil {
 		t.Fatal(err)
 	}
 	return all

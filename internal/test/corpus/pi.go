@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"ctxtool/internal/test/testenv"
 )
 
 //go:embed pi.mjs
@@ -158,24 +160,24 @@ const piVersion = "1.6.0"
 func piPackage(t *testing.T) string {
 	t.Helper()
 	if _, err := exec.LookPath("node"); err != nil {
-		t.Skip("left out: no node to run pi's own code with")
+		testenv.Skip(t, "no node to run pi's own code with")
 	}
 	dir := os.Getenv("CTXTOOL_PI")
 	if dir == "" {
 		cache, err := os.UserCacheDir()
 		if err != nil {
-			t.Skip("left out: ", err)
+			testenv.Skip(t, "%v", err)
 		}
 		dir = filepath.Join(cache, "ctxtool-pi")
 	}
 	dir = filepath.Join(dir, "node_modules", "@earendil-works", "pi-coding-agent")
 	about, err := os.ReadFile(filepath.Join(dir, "package.json"))
 	if err != nil {
-		t.Skip("left out: no package of pi; make pi installs it")
+		testenv.Skip(t, "no package of pi; make pi installs it")
 	}
 	var is struct{ Version string }
 	if err := json.Unmarshal(about, &is); err != nil || is.Version != piVersion {
-		t.Skipf("left out: pi %s is installed; make pi installs %s", is.Version, piVersion)
+		testenv.Skip(t, "pi %s is installed; make pi installs %s", is.Version, piVersion)
 	}
 	return dir
 }

@@ -37,7 +37,8 @@ var ops = []func(g *generator, n int){
 	func(g *generator, n int) { g.op("system_part_set", `"partName":"part%d","text":%s`, n, g.text(120)) },
 	func(g *generator, n int) { g.op("system_part_remove", `"partName":"part%d"`, n) },
 	func(g *generator, n int) {
-		g.op("system_parts_replace", `"parts":[{"name":"base","text":%s},{"name":"part%d","text":"short"}]`, g.text(200), n)
+		g.op("system_parts_replace", `"parts":[{"name":"base","text":%s},{"name":"part%d","text":"short"}]`,
+			g.text(200), n)
 	},
 	func(g *generator, n int) {
 		g.op("tools_replace", `"tools":[%s,%s]`, g.tools(), g.tool(fmt.Sprint("extra", n), "input"))
@@ -45,8 +46,10 @@ var ops = []func(g *generator, n int){
 	func(g *generator, n int) { g.op("tools_remove", `"toolNames":["extra%d","other"]`, n) },
 	func(g *generator, n int) {
 		g.at.prompts, g.at.edits, g.at.sent = nil, nil, 2
-		g.op("messages_cached_replace", `"messages":[{"role":"user","content":[{"type":"text","text":%s}],"timestamp":%d},`+
-			`{"role":"assistant","content":[{"type":"text","text":"as before"}],"timestamp":%[2]d}]`, g.text(200), g.clock)
+		g.op("messages_cached_replace", `"messages":[`+
+			`{"role":"user","content":[{"type":"text","text":%s}],"timestamp":%d},`+
+			`{"role":"assistant","content":[{"type":"text","text":"as before"}],"timestamp":%[2]d}]`,
+			g.text(200), g.clock)
 	},
 	func(g *generator, n int) {
 		g.op("options_set", `"temperature":0.%d0,"maxTokens":1%[1]d000,"reasoning":"high"`, n)
@@ -61,7 +64,8 @@ func (g *generator) compaction(first int) (summary string) {
 	first = min(first, g.at.sent)
 	g.at.prompts, g.at.edits, g.at.sent = nil, nil, 1+g.at.sent-first
 	summary = g.text(300)
-	g.op("compaction_apply", `"summary":%s,"firstKeptMessageIndex":%d,"tokensBefore":5000,"timestamp":%d`, summary, first, g.clock)
+	g.op("compaction_apply", `"summary":%s,"firstKeptMessageIndex":%d,"tokensBefore":5000,"timestamp":%d`,
+		summary, first, g.clock)
 	return summary
 }
 

@@ -111,7 +111,7 @@ const mostLosses = 10
 func cacheSheets(c *cache.Report) []table.Sheet {
 	above, decimals := worstLoss(c)
 	all := []table.Sheet{{
-		Above: append(sentences("verdict", c.Total), above...), Table: table.Stream(c.Rows, requestColumns(decimals)),
+		Above: append(append(sentences("verdict", c.Total), above...), cacheRules(c.Total.Rules)...), Table: table.Stream(c.Rows, requestColumns(decimals)),
 	}}
 	for _, list := range []struct {
 		title  string
@@ -126,6 +126,31 @@ func cacheSheets(c *cache.Report) []table.Sheet {
 		}
 	}
 	return all
+}
+
+// cacheRules describes by which rule changes of settings were judged, for models whose settings changed.
+func cacheRules(rules []cache.Rule) (lines []string) {
+	for _, r := range rules {
+		if !r.Changed {
+			continue
+		}
+		where := map[string][]string{}
+		for _, of := range []struct{ setting, where string }{
+			{"prompts", r.System}, {"tools", r.Tools}, {"levels", r.Level},
+		} {
+			where[of.where] = append(where[of.where], of.setting)
+		}
+		var parts []string
+		for _, of := range []struct{ where, does string }{
+			{"front", "end the prefix"}, {"place", "stand in place"}, {"added", "stand in place until one is removed"},
+		} {
+			if settings := where[of.where]; settings != nil {
+				parts = append(parts, fmt.Sprintf("new %s %s", phrase.And(settings), of.does))
+			}
+		}
+		lines = append(lines, fmt.Sprintf("rule: %s: %s", r.Model, strings.Join(parts, "; ")))
+	}
+	return lines
 }
 
 var lossColumns = table.Fields("rebilled=tokens:tokens $ times by=name*", col[*cache.Loss]{

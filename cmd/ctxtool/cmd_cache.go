@@ -33,7 +33,7 @@ type cacheOptions struct {
 func (o *cacheOptions) define(f *flagSet) {
 	o.readFlags.flags(f, "text", "jsonl", "csv")
 	f.BoolVar(&o.all, "all", false, "report the requests of all branches")
-	f.BoolVar(&o.collapse, "collapse-system", false, "send later system messages first")
+	f.BoolVar(&o.collapse, "collapse-system", false, "send later system messages first, whatever the model takes")
 	f.BoolVar(&o.broken, "broken", false, "only requests, or sessions, with rebilled tokens")
 	f.StringVar(&o.failOver, "fail-over", "", "exit with 1 if more than `AMOUNT` was rebilled: 0.50 dollars, or 10%")
 	f.before(o.check)
@@ -92,7 +92,11 @@ func (o *cacheOptions) of(s *sessionfmt.Session) (*replay.Replay, *cache.Report,
 	if err != nil {
 		return nil, nil, err
 	}
-	report, err := cache.Account(l, cache.Options{Leaf: s.Leaf(), All: o.all, Broken: o.broken, Collapse: o.collapse})
+	account := cache.Options{Leaf: s.Leaf(), All: o.all, Broken: o.broken}
+	if o.collapse {
+		account.InPlace = &models.InPlace{}
+	}
+	report, err := cache.Account(l, account)
 	return r, report, err
 }
 

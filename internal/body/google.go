@@ -88,8 +88,8 @@ func (r *request) googleThinking() object {
 	switch {
 	case r.level == "" && !(r.known && r.reasons()):
 		return nil
-	case r.level == "" && leveled && !has(r.model, "off"):
-		lowest := r.clamp("minimal")
+	case r.level == "" && leveled && !r.model.HasLevel("off"):
+		lowest := r.model.Clamp("minimal")
 		return object{"thinkingLevel": strings.ToUpper(r.named(lowest))}
 	case r.level == "":
 		return object{"thinkingBudget": 0}

@@ -59,7 +59,7 @@ func newRequest(f *Form, e *replay.Envelope) (*request, error) {
 	}
 	r.offer(f)
 	r.known = e.ThinkingBy >= 0 || e.Replay().Session.Dialect() == nil || p.Options.Reasoning != nil
-	r.level = r.clamp(p.Options.Reasoning.Text())
+	r.level = r.model.Clamp(p.Options.Reasoning.Text())
 	r.most = r.model.MaxTokens
 	if n := p.Options.MaxTokens.Int(); n > 0 {
 		r.most = n
@@ -135,38 +135,6 @@ func room(window, input int64) func(most int64) int64 {
 		}
 		return min(most, max(1, left))
 	}
-}
-
-// levels are the thinking levels, lowest first.
-var levels = []string{"off", "minimal", "low", "medium", "high", "xhigh", "max"}
-
-// has reports whether a model has a level. The two highest ones only some have.
-func has(m models.Model, level string) bool {
-	name, named := m.Takes.Level(level)
-	if level == "xhigh" || level == "max" {
-		return name != ""
-	}
-	return name != "" || !named
-}
-
-// clamp returns the level that is asked for in place of one: the next higher one that the model has,
-// or else the next lower one. It is empty for off.
-func (r *request) clamp(level string) string {
-	at := slices.Index(levels, level)
-	switch {
-	case level == "" || level == "off" || r.model.Takes != "" && !r.model.Takes.Has("reasoning"):
-		return ""
-	case r.model.Takes == "" || at < 0:
-		return level
-	}
-	higher, lower := levels[at:], slices.Clone(levels[1:at])
-	slices.Reverse(lower)
-	for _, level := range slices.Concat(higher, lower) {
-		if has(r.model, level) {
-			return level
-		}
-	}
-	return ""
 }
 
 // reasons reports whether the model can be asked to think.

@@ -9,16 +9,18 @@ import (
 
 	"ctxtool/replay"
 	"ctxtool/replay/ledger"
+	"ctxtool/replay/models"
+	"ctxtool/replay/prompt"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
 
 // Options configure an account.
 type Options struct {
-	Leaf     int  // record whose path is reported
-	All      bool // all branches, in file order
-	Broken   bool // Rows are only those with something billed again
-	Collapse bool // later system messages are merged into the prompt
+	Leaf    int             // record whose path is reported
+	All     bool            // all branches, in file order
+	Broken  bool            // Rows are only those with something billed again
+	InPlace *models.InPlace // what stands in place in all requests; nil for what pi sends to each model
 }
 
 // A Report is the account of a session.
@@ -30,9 +32,6 @@ type Report struct {
 	account *accountant
 }
 
-// A lateSystem is the first new system message of a request: its place, and its entry.
-type lateSystem struct{ at, record int32 }
-
 // An accountant builds the account.
 type accountant struct {
 	l      *ledger.Ledger
@@ -43,16 +42,17 @@ type accountant struct {
 	trie   trie
 	sent   []beginning     // the whole of each request, by index; noBeginning if unknown
 	warmed map[int32]int32 // the requests that cache warmings keep
-	late   map[int32]lateSystem
-	models []seenModel   // by the index of the model
-	fresh  *ledger.First // built on first use
+	models []seenModel     // by the index of the model
+	fresh  *ledger.First   // built on first use
 	hidden int64
-	onPath []bool         // by record
-	breaks map[int]*Break // by request, once they are found
-	active bool           // an answer has used a cache
-	last   int            // index of the previous request, -1 for none
-	patch  int            // the patch that was asked for an op last, -1 for none
-	ops    []jsonl.Value  // of that
+	onPath []bool           // by record
+	breaks map[int]*Break   // by request, once they are found
+	active bool             // an answer has used a cache
+	last   int              // index of the previous request, -1 for none
+	level  askedLevel       // the last one
+	left   map[int32]uint64 // by request; see removed
+	patch  int              // the patch that was asked for an op last, -1 for none
+	ops    []jsonl.Value    // of that
 }
 
 // Account returns, request by request, what a cache could have served from the prefixes of
@@ -71,7 +71,6 @@ func Account(l *ledger.Ledger, opt Options) (*Report, error) {
 		}
 	}
 	c.insertAll()
-	c.systems()
 	c.estimateHidden(c.reported)
 	billed := slices.ContainsFunc(l.Requests, func(q ledger.Request) bool {
 		return !q.Warms && c.reported(q.Record) && c.answered(&q)
@@ -97,6 +96,7 @@ func Account(l *ledger.Ledger, opt Options) (*Report, error) {
 		report.Total.Of = "file"
 	}
 	report.Total.Hidden, report.Total.Reading = c.hidden, l.Replay.Session.Reading()
+	report.Total.Rules = c.rules()
 	for i := range c.models {
 		if m := &c.models[i]; m.seen > 0 {
 			outlived := lifetime{m.Ref.Name(), m.tableLifetime() / 1000, m.seen / 1000}
@@ -108,6 +108,33 @@ func Account(l *ledger.Ledger, opt Options) (*Report, error) {
 
 // reported reports whether a request is reported, by its answer.
 func (c *accountant) reported(rec int32) bool { return c.opt.All || c.onPath[rec] }
+
+// rules returns the rules of the models of reported requests.
+func (c *accountant) rules() (all []Rule) {
+	if c.l.Replay.Session.Dialect() != nil || c.opt.InPlace != nil {
+		return nil
+	}
+	type setting struct {
+		prompt int32
+		level  uint64
+	}
+	first := map[int32]setting{}
+	at := map[int32]int{}
+	for k := range c.l.Requests {
+		q := &c.l.Requests[k]
+		if q.Warms || c.sent[k] == noBeginning || !c.reported(q.Record) {
+			continue
+		}
+		cached, now := c.cached(q), setting{q.Prompt, maphash.Bytes(seed, c.l.Thinking(q))}
+		if was, seen := first[cached]; seen {
+			all[at[cached]].Changed = all[at[cached]].Changed || was != now
+			continue
+		}
+		first[cached], at[cached] = now, len(all)
+		all = append(all, ruleOf(&c.models[q.Model]))
+	}
+	return all
+}
 
 // Rows yields the requests, in the order of the file, as they are worked out.
 func (r *Report) Rows(yield func(*Row) bool) {
@@ -182,32 +209,79 @@ func (c *accountant) reset() {
 
 func newAccountant(l *ledger.Ledger, opt Options) *accountant {
 	s := l.Replay.Session
-	opt.Collapse = opt.Collapse || s.Dialect() != nil // only pi sends a system message in its place
 	c := &accountant{
-		l: l, opt: opt, lines: s.NewReader(), texts: l.Replay.NewReader(), trie: newTrie(l, !opt.Collapse),
-		sent: slices.Repeat([]beginning{noBeginning}, len(l.Requests)), late: map[int32]lateSystem{},
+		l: l, opt: opt, lines: s.NewReader(), texts: l.Replay.NewReader(),
+		sent:   slices.Repeat([]beginning{noBeginning}, len(l.Requests)),
 		warmed: map[int32]int32{}, onPath: make([]bool, s.Len()), last: -1, patch: -1,
+		level: askedLevel{model: -1}, left: map[int32]uint64{},
 		breaks: map[int]*Break{},
 	}
 	for i := range l.Models {
-		m := seenModel{&l.Models[i], &observed{}}
+		m := seenModel{Model: &l.Models[i], observed: &observed{}}
+		switch {
+		case opt.InPlace != nil:
+			m.inPlace = *opt.InPlace
+		case s.Dialect() == nil: // only pi sends a system message in its place
+			m.inPlace = m.Interface.InPlace()
+		}
 		if first := int(m.Cached); first < i {
 			m.observed = c.models[first].observed
 		}
 		c.models = append(c.models, m)
 	}
+	c.trie = newTrie(l, func(k int32) bool { return c.inPlace(&l.Requests[k]).System })
 	return c
 }
 
+// inPlace returns what stands in place in a request.
+func (c *accountant) inPlace(q *ledger.Request) *models.InPlace { return &c.models[q.Model].inPlace }
+
 // view returns the messages of a request as the cache sees them.
-func (c *accountant) view(k int32) ledger.View { return c.l.View(k, !c.opt.Collapse) }
+func (c *accountant) view(k int32) ledger.View { return c.trie.view(k) }
 
 // promptOf returns the prompt before a request's messages.
 func (c *accountant) promptOf(q *ledger.Request) *ledger.Prompt {
-	if c.opt.Collapse {
-		return &c.l.Prompts[q.Prompt]
+	if c.inPlace(q).System {
+		return &c.l.Prompts[q.Front]
 	}
-	return &c.l.Prompts[q.Front]
+	return &c.l.Prompts[q.Prompt]
+}
+
+// listed returns a hash of the prompt before a request's messages, and of the tools in its list.
+func (c *accountant) listed(k int32, q *ledger.Request) uint64 {
+	p, current := c.promptOf(q), &c.l.Prompts[q.Prompt]
+	switch c.inPlace(q).Tools {
+	case models.Changed:
+		return p.Text
+	case models.Added:
+		if left := c.removed(k, q); left != 0 {
+			return ledger.Mix(p.Text, left)
+		}
+		return p.Text
+	}
+	if p.Tools == current.Tools {
+		return p.Text
+	}
+	return ledger.Mix(p.Text, current.Tools)
+}
+
+// removed returns a hash of the tools that were left when one was last removed before a request, 0 for none: then
+// they are all in the list.
+func (c *accountant) removed(k int32, q *ledger.Request) (left uint64) {
+	if q.Previous < 0 {
+		return 0
+	}
+	left = c.left[q.Previous]
+	was, is := &c.l.Prompts[c.l.Requests[q.Previous].Prompt], &c.l.Prompts[q.Prompt]
+	gone := false
+	was.ToolsDiffer(&is.State, func(_ int, old, _ *prompt.Tool) { gone = gone || old != nil })
+	if gone {
+		left = ledger.Mix(is.Tools, 1)
+	}
+	if left != 0 {
+		c.left[k] = left
+	}
+	return left
 }
 
 // front returns the tokens of prompt and tools of a request.
@@ -245,12 +319,13 @@ func (c *accountant) cached(q *ledger.Request) int32 { return c.models[q.Model].
 // insert adds a request to the trie.
 func (c *accountant) insert(k int32) {
 	q := &c.l.Requests[k]
-	p, size := c.promptOf(q), int(c.front(q))
+	size := int(c.front(q))
 	// Before the messages: what the file does not record, the prompt, the thinking level.
 	model := ledger.Mix(uint64(c.cached(q)), 0)
 	front := c.trie.addFront(-1, model, 0)
-	front = c.trie.addFront(front, ledger.Mix(model, p.Text), size)
-	front = c.trie.addFront(front, ledger.Mix(model, ledger.Mix(p.Text, c.thinking(q))), size)
+	text := c.listed(k, q)
+	front = c.trie.addFront(front, ledger.Mix(model, text), size)
+	front = c.trie.addFront(front, ledger.Mix(model, ledger.Mix(text, c.thinking(q))), size)
 	last := int32(-1)
 	if q.Previous >= 0 {
 		last = c.sent[q.Previous].node
@@ -258,27 +333,30 @@ func (c *accountant) insert(k int32) {
 	c.sent[k] = beginning{front, c.trie.add(k, last)}
 }
 
-// thinking returns a hash of a request's thinking level.
-func (c *accountant) thinking(q *ledger.Request) uint64 { return maphash.Bytes(seed, c.l.Thinking(q)) }
+// thinking returns a hash of the thinking level that the model is asked for, one for all where levels stand in
+// place.
+func (c *accountant) thinking(q *ledger.Request) uint64 {
+	if c.inPlace(q).Level {
+		return 0
+	}
+	level := c.l.Thinking(q)
+	if c.l.Replay.Session.Dialect() != nil {
+		return maphash.Bytes(seed, level)
+	}
+	if last := &c.level; last.model != q.Model || last.level != string(level) {
+		*last = askedLevel{q.Model, string(level), maphash.String(seed, c.models[q.Model].Clamp(level.Text()))}
+	}
+	return c.level.hash
+}
+
+// An askedLevel is the hash of what a model is asked for by a level of the session, as raw JSON.
+type askedLevel struct {
+	model int32
+	level string
+	hash  uint64
+}
 
 var seed = maphash.MakeSeed()
-
-// systems finds, in each request, the first system message that no earlier request had after
-// the same front, in the order of the replay.
-func (c *accountant) systems() {
-	for _, k := range c.l.Replayed {
-		s := c.sent[k]
-		known := c.trie.insert(s) - piecesBefore
-		v := c.view(k)
-		if v.Systems() == 0 {
-			continue
-		}
-		if i := v.NextSystem(v.Index(int(known) + 1)); i < v.End() {
-			n, _ := v.Until(i)
-			c.late[k] = lateSystem{int32(n), int32(v.Piece(i).Origin().Record)}
-		}
-	}
-}
 
 // estimateHidden estimates how much of prompt and tools the file does not record: the recorded
 // size of the first answered request, minus what is counted of it.

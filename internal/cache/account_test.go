@@ -15,6 +15,7 @@ import (
 	"ctxtool/internal/test/gen"
 	"ctxtool/internal/test/must"
 	"ctxtool/replay"
+	"ctxtool/replay/models"
 	"ctxtool/replay/prompt"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
@@ -182,7 +183,7 @@ func TestCachePredicts(t *testing.T) {
 				data, want := simulate(t, gen.Session(shape), seed, inPlace)
 				s := openCacheTest(t, data)
 				r := replay.New(s, replay.Options{})
-				report, err := accountOf(r, Options{Leaf: s.Leaf(), All: true, Collapse: !inPlace})
+				report, err := accountOf(r, Options{Leaf: s.Leaf(), All: true, InPlace: placed(inPlace)})
 				if err != nil || report.Stopped != nil {
 					t.Fatal(err, report.Stopped)
 				}
@@ -377,21 +378,28 @@ func TestCacheAsPi(t *testing.T) {
 	}
 }
 
-// TestCacheInPlace: a later system message breaks the cache at its place, or at the start if
-// all of them are sent as one.
+// placed is what stands in place in all requests: system messages with tools, or nothing.
+func placed(all bool) *models.InPlace {
+	if all {
+		return &models.InPlace{System: true, Tools: models.Changed}
+	}
+	return &models.InPlace{}
+}
+
+// TestCacheInPlace: a later system message is one of the messages, and breaks nothing, or breaks the cache at the
+// start if all of them are sent as one.
 func TestCacheInPlace(t *testing.T) {
 	name := corpus.Root(t) + "/testdata/sessions/good/cache.jsonl"
 	s := must.Get(sessionfmt.Open(name, sessionfmt.Options{}))
 	defer s.Close()
-	for _, collapse := range []bool{false, true} {
-		report := must.Get(accountOf(replay.New(s, replay.Options{}), Options{Leaf: s.Leaf(), Collapse: collapse}))
+	for _, inPlace := range []bool{true, false} {
+		report := must.Get(accountOf(replay.New(s, replay.Options{}), Options{Leaf: s.Leaf(), InPlace: placed(inPlace)}))
 		row := slices.Collect(report.Rows)[8]
-		at, shared := 16, 15
-		if collapse {
-			at, shared = 0, 0
-		}
-		if b := row.Break; b == nil || b.Cause != CauseSystem || b.At != at || row.Shared.Messages != shared || s.Kind(b.Record) != jsonl.System {
-			t.Errorf("collapse %v: %d messages shared, break %+v", collapse, row.Shared.Messages, row.Break)
+		switch b := row.Break; {
+		case inPlace && (b != nil || row.Shared.Messages != 15):
+			t.Errorf("in place: %d messages shared, break %+v", row.Shared.Messages, b)
+		case !inPlace && (b == nil || b.Cause != CauseSystem || b.At != 0 || s.Kind(b.Record) != jsonl.System):
+			t.Errorf("at the front: %d messages shared, break %+v", row.Shared.Messages, b)
 		}
 	}
 }

@@ -79,9 +79,7 @@ func (c *accountant) broken(k int, kept, known beginning, compared use) *Break {
 		of = compared.request
 	}
 	paused := t.tokensOf(kept)+c.hiddenOf(kept) < t.tokensOf(known)+c.hiddenOf(known)
-	late, ok := c.late[int32(k)]
-	adds := !paused && known != noBeginning && known == c.sent[of]
-	if adds && !ok {
+	if !paused && known != noBeginning && known == c.sent[of] {
 		return nil
 	}
 	b := &Break{Record: -1, Op: -1}
@@ -92,9 +90,6 @@ func (c *accountant) broken(k int, kept, known beginning, compared use) *Break {
 		last := c.l.Requests[compared.request].At
 		b.Pause, b.Lifetime = (q.At-last)/1000, (compared.until-last)/1000
 		lost = t.tokensOf(known) + c.hiddenOf(known) - t.tokensOf(kept) - c.hiddenOf(kept)
-	case adds:
-		return &Break{At: int(late.at), Cause: CauseSystem, Record: int(late.record), Op: -1,
-			Sections: c.sectionsSet(late.record)}
 	default:
 		b.At = c.messagesOf(known)
 		c.why(b, of, int32(k), known)
@@ -188,7 +183,7 @@ func (c *accountant) why(b *Break, of, k int32, known beginning) {
 	case below >= 0:
 		b.Cause, b.Record = CauseBranch, below
 	case depth == 0:
-		c.whyPrompt(b, c.promptOf(&c.l.Requests[of]), c.promptOf(&c.l.Requests[k]), changes)
+		c.whyPrompt(b, &c.l.Requests[of], &c.l.Requests[k], changes)
 	case depth == 1:
 		b.Cause = CauseThinking
 		c.blame(b, last(changes, func(ch *replay.Change) bool {
@@ -280,7 +275,11 @@ func (c *accountant) sets(ch *replay.Change) (text, tools bool) {
 
 // whyPrompt finds what changed the prompt or the tools: a change that sets them, else a compaction or an edit of one,
 // else a system message at the beginning.
-func (c *accountant) whyPrompt(b *Break, was, is *ledger.Prompt, changes iter.Seq[*replay.Change]) {
+func (c *accountant) whyPrompt(b *Break, before, after *ledger.Request, changes iter.Seq[*replay.Change]) {
+	was, is, folds := c.promptOf(before), c.promptOf(after), !c.inPlace(after).System
+	if was.Text == is.Text { // the tools of later messages are in the list
+		was, is, folds = &c.l.Prompts[before.Prompt], &c.l.Prompts[after.Prompt], true
+	}
 	b.Cause, b.Sections = CauseSystem, c.sectionsDiffering(&was.State, &is.State)
 	declares := func(ch *replay.Change) bool {
 		text, tools := c.sets(ch)
@@ -290,7 +289,7 @@ func (c *accountant) whyPrompt(b *Break, was, is *ledger.Prompt, changes iter.Se
 		b.Cause = CauseTools // no change has set the text
 	}
 	found := last(changes, func(ch *replay.Change) bool {
-		return (ch.Do == replay.OpSet || c.opt.Collapse) && declares(ch)
+		return (ch.Do == replay.OpSet || folds) && declares(ch)
 	}, func(ch *replay.Change) bool {
 		edit := ch.Do == replay.OpRemove && c.l.Replay.Session.Kind(ch.Target) == jsonl.System
 		return edit || ch.Do == replay.OpRecompact

@@ -38,6 +38,10 @@ func (r *Row) Sized() bool { return r.Prompt > 0 && !r.Estimated }
 // Thinking returns a hash of the thinking level, valid in one process only.
 func (r *Row) Thinking() uint64 { return r.basis.thinking }
 
+// SystemInPlace reports whether later system messages are messages of the request, and not part of the prompt
+// before them.
+func (r *Row) SystemInPlace() bool { return r.basis.model.inPlace.System }
+
 // Output returns the tokens of the answer.
 func (r *Row) Output() int64 { return r.basis.output }
 

@@ -5,7 +5,6 @@ import (
 	"hash/maphash"
 	"slices"
 
-	"ctxtool/replay/origin"
 	"ctxtool/replay/prompt"
 )
 
@@ -67,13 +66,6 @@ func differing(was, is []section) (names []string) {
 		add(moved)
 	}
 	return names
-}
-
-// sectionsSet returns the names of what a system message sets.
-func (c *accountant) sectionsSet(rec int32) []string {
-	var f prompt.Fold
-	f.Message(c.line(int(rec)).Get("message"), origin.Origin{})
-	return c.sectionsDiffering(new(prompt.State), &f.State)
 }
 
 // sectionsDiffering returns the names of the sections in which two prompts differ; see differing.

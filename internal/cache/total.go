@@ -44,6 +44,7 @@ type Total struct {
 	// as `breaks[]`, by reason, or by cause if there is none; includes `not served`, so the sum is `rebilled`
 	ByReason []Loss     `json:"reasons,omitempty"`
 	Outlived []lifetime `json:"outlived,omitempty"` // models whose cache outlived its known lifetime
+	Rules    []Rule     `json:"rules,omitempty"`    // what a change of settings does to a model's prefix; for pi alone
 	Prices   string     `json:"prices,omitempty"`   // date of the price table
 	// tokens of requests without a recorded usage, counted; not part of any other sum
 	Estimated int64 `json:"estimated,omitempty"`
@@ -63,6 +64,28 @@ type lifetime struct {
 	Model string `json:"model"` // `provider/id`
 	Table int64  `json:"table"` // the known lifetime, in seconds
 	Seen  int64  `json:"seen"`  // the longest pause after which it was read, in seconds
+}
+
+// A Rule is where the settings of a model's requests stand: at the front, where a change ends the prefix, or
+// in place, where it adds to it.
+type Rule struct {
+	Model  string `json:"model"`  // `provider/id`
+	System string `json:"system"` // later system messages: `front` or `place`
+	Tools  string `json:"tools"`  // changes of tools: `front`, `place`, or `added` where only removals are at the front
+	Level  string `json:"level"`  // thinking levels: `front`, which is after the prompt, or `place`
+
+	Changed bool `json:"-"` // the settings of its requests changed
+}
+
+// ruleOf returns the rule of a model.
+func ruleOf(m *seenModel) Rule {
+	at := map[bool]string{false: "front", true: "place"}
+	r := Rule{Model: m.Ref.Name(), System: at[m.inPlace.System], Tools: at[m.inPlace.Tools == models.Changed],
+		Level: at[m.inPlace.Level]}
+	if m.inPlace.Tools == models.Added {
+		r.Tools = "added"
+	}
+	return r
 }
 
 // ReasonUnserved is the reason in ByReason for tokens that the provider did not serve.
@@ -248,6 +271,7 @@ func (u *Usage) plus(o Usage) {
 type seenModel struct {
 	*ledger.Model
 	*observed // of its cache
+	inPlace   models.InPlace
 }
 
 // An observed is what answers show of a cache.

@@ -16,7 +16,7 @@ import (
 // inserted, then their uses are replayed in the order of time.
 type trie struct {
 	l       *ledger.Ledger
-	inPlace bool // see ledger.View
+	inPlace func(k int32) bool // reports whether a request has later system messages in place; see ledger.View
 	fronts  []node
 	byFront map[uint64]int32
 	nodes   []node         // prefixes of messages: those of requests, and those at which requests part
@@ -26,9 +26,8 @@ type trie struct {
 
 	// The messages are divided into chains. Each chain continues with the child that has the
 	// most nodes below it, so every node is only a few chains away from the root.
-	order  []int32             // nodes, chain by chain
-	uses   map[beginning][]use // by front and head
-	depths map[beginning]int32 // by front and head, the depth of the deepest request
+	order []int32             // nodes, chain by chain
+	uses  map[beginning][]use // by front and head
 }
 
 // A beginning is the prefix of a request: a front, and messages after a complete front, -1 for
@@ -72,11 +71,11 @@ const forever = math.MaxInt64
 // piecesBefore is the number of pieces before the messages.
 const piecesBefore = 3
 
-func newTrie(l *ledger.Ledger, inPlace bool) trie {
+func newTrie(l *ledger.Ledger, inPlace func(k int32) bool) trie {
 	return trie{
 		l: l, inPlace: inPlace, byFront: map[uint64]int32{}, nodes: make([]node, 0, len(l.Replayed)*33/32),
 		byEdge:   map[edge]int32{},
-		recorded: map[beginning]int32{}, uses: map[beginning][]use{}, depths: map[beginning]int32{},
+		recorded: map[beginning]int32{}, uses: map[beginning][]use{},
 	}
 }
 
@@ -105,8 +104,12 @@ func (t *trie) size(n int32) int {
 
 // add inserts the messages of request k. last is the prefix of the request before it. What the
 // request shares with another one is found by comparing their lists, which skips what both store
-// together, so nodes between are not visited.
+// together, so nodes between are not visited. Requests with system messages in place and others share
+// nothing.
 func (t *trie) add(k, last int32) int32 {
+	if last >= 0 && t.inPlace(t.nodes[last].request) != t.inPlace(k) {
+		last = -1
+	}
 	v, n, of := t.view(k), last, int32(-1) // compared with request of
 	i, j := v.Next(0), 0
 	if q := &t.l.Requests[k]; last >= 0 {
@@ -135,7 +138,7 @@ func (t *trie) add(k, last int32) int32 {
 		}
 		next := int32(-1)
 		if i < v.End() {
-			if next = t.below(n, v.Content(i)); next < 0 {
+			if next = t.below(n, k, v.Content(i)); next < 0 {
 				n = t.append(n, k, i)
 			}
 		}
@@ -159,7 +162,7 @@ func (t *trie) add(k, last int32) int32 {
 }
 
 // view returns the messages of a request as the cache sees them.
-func (t *trie) view(k int32) ledger.View { return t.l.View(k, t.inPlace) }
+func (t *trie) view(k int32) ledger.View { return t.l.View(k, t.inPlace(k)) }
 
 // content returns the content of the first message that a node adds to its parent.
 func (t *trie) content(n int32) uint64 {
@@ -167,13 +170,21 @@ func (t *trie) content(n int32) uint64 {
 	return v.Content(v.Next(int(t.nodes[n].from)))
 }
 
-// below returns the node below another one that begins with a message of that content, -1 if
-// there is none.
-func (t *trie) below(n int32, content uint64) int32 {
+// root returns a node, or for none the root of a request's messages, of which there are two.
+func (t *trie) root(n, k int32) int32 {
+	if n < 0 && t.inPlace(k) {
+		return -2
+	}
+	return n
+}
+
+// below returns the node below another one on which a request goes on with a message of that content, -1
+// if there is none.
+func (t *trie) below(n, k int32, content uint64) int32 {
 	if n >= 0 && t.nodes[n].child >= 0 && t.content(t.nodes[n].child) == content {
 		return t.nodes[n].child
 	}
-	if to, ok := t.byEdge[edge{n, content}]; ok {
+	if to, ok := t.byEdge[edge{t.root(n, k), content}]; ok {
 		return to
 	}
 	return -1
@@ -186,7 +197,7 @@ func (t *trie) link(parent int32, content uint64, n, was int32) {
 		t.nodes[parent].child = n
 		return
 	}
-	t.byEdge[edge{parent, content}] = n
+	t.byEdge[edge{t.root(parent, t.nodes[n].request), content}] = n
 }
 
 // append adds the rest of request k, from an index of its list on, below a node.
@@ -202,11 +213,12 @@ func (t *trie) append(parent, k int32, from int) int32 {
 // split makes a prefix of that size a node, above the one to whose edge it belongs, whose messages
 // go on at index from of their list.
 func (t *trie) split(n int32, size int, from, tokens int32) int32 {
-	below, mid := &t.nodes[n], int32(len(t.nodes))
-	t.link(below.parent, t.content(n), mid, n)
+	content, mid := t.content(n), int32(len(t.nodes))
+	below := &t.nodes[n]
 	next := node{below.parent, int32(size) - 1, tokens, below.request, below.from, n, below.end, -1}
 	below.parent, below.from = mid, from
 	t.nodes = append(t.nodes, next)
+	t.link(next.parent, content, mid, n)
 	return mid
 }
 
@@ -279,21 +291,6 @@ func (t *trie) use(at beginning, u use) {
 		u.depth = t.depth(of)
 		t.uses[chain] = addUse(t.uses[chain], u)
 	}
-}
-
-// insert adds a request once all chains are laid out, and returns the depth that requests
-// inserted earlier share with it.
-func (t *trie) insert(at beginning) (known int32) {
-	known = -1
-	for of, chain := range t.chains(at) {
-		depth := t.depth(of)
-		had, ok := t.depths[chain]
-		if ok && known < 0 {
-			known = min(had, depth)
-		}
-		t.depths[chain] = max(had, depth)
-	}
-	return known
 }
 
 // addUse adds a use. It drops uses that are neither deeper nor last longer, so depths fall and

@@ -133,3 +133,11 @@ func ParseNumber(text string) (float64, error) {
 	}
 	return n, nil
 }
+
+// And lists things in a sentence: "a", "a and b", "a, b and c".
+func And(things []string) string {
+	if n := len(things); n > 1 {
+		return strings.Join(things[:n-1], ", ") + " and " + things[n-1]
+	}
+	return strings.Join(things, "")
+}

@@ -25,8 +25,9 @@ type session struct {
 	path  *compact.View                     // all messages of the path
 	views map[*tokens.Counter]*compact.View // the same, counted by the tokenizers of policies
 	front *prompt.Prompt                    // before the first message
-	// a system message is sent in its place, as pi sends it, and not as the prompt
+	// a system message is sent in its place where the model takes it, as pi sends it, and not as the prompt
 	own      bool
+	patched  bool         // patches change the context, so a policy without them has other prompts
 	size     Tokens       // of the front
 	byRecord map[int]int  // the messages by record
 	answers  []int        // the messages that are answers to requests, in order
@@ -83,6 +84,9 @@ func (o *Options) open(s *sessionfmt.Session) (*session, error) {
 		return nil, ErrNoRequests
 	}
 	opt.Without = acts(s, leaf)
+	for rec := range opt.Without {
+		c.patched = c.patched || s.Kind(rec) == jsonl.Transform
+	}
 	bare := replay.New(s, opt)
 	e, err := bare.At(sessionfmt.After(leaf))
 	if err != nil {
@@ -164,7 +168,7 @@ func (c *session) match(bare *replay.Replay) error {
 // run simulates one policy.
 func (c *session) run(one *Contender) (*Run, error) {
 	w := &walk{session: c, Contender: one, run: &Run{Policy: one.Name, WindowFrom: c.from},
-		kept: map[models.Ref]map[uint64]prefix{}, removals: c.index.Removals()}
+		kept: map[models.Ref]map[asked]prefix{}, removals: c.index.Removals()}
 	var err error
 	switch {
 	case one.Hook != nil:

@@ -20,10 +20,11 @@ type walk struct {
 	*Contender
 	run       *Run
 	keeper    *compact.Keeper
-	system    int                              // tokens of system messages after the first message
-	kept      map[models.Ref]map[uint64]prefix // the last requests, by thinking level too: only such share a cache
-	cuts      []prefix                         // that keep no more than any after them
-	compacted int                              // the last request before which the policy compacted
+	system    int                             // tokens of system messages after the first message
+	systems   int                             // how many there were
+	kept      map[models.Ref]map[asked]prefix // the last requests, by what stands before them: only such share a cache
+	cuts      []prefix                        // that keep no more than any after them
+	compacted int                             // the last request before which the policy compacted
 
 	used      int64 // tokens of the context as the provider would have counted the last request with its answer
 	usedAt    int   // messages then
@@ -125,6 +126,7 @@ func (w *walk) walk(keeper *compact.Keeper) error {
 			w.keeper.Add()
 			if begun = begun || m.Sent; begun && m.Kind == jsonl.System && w.own {
 				w.system += w.path.Estimate(i)
+				w.systems++
 			}
 		}
 		if err := act(false); err != nil {
@@ -182,14 +184,17 @@ func (w *walk) change(c *compact.Change, k int) Change {
 func (w *walk) request(k int, row *cache.Row, window int64, changes []Change) {
 	x := w.keeper.Request()
 	size := w.session.size
-	if now := &w.past.requests[k].tokens; !w.own {
+	folded := !w.own || !row.SystemInPlace() && !w.patched
+	if now := &w.past.requests[k].tokens; folded {
 		size.System, size.Tools = now.System, now.Tools
 	}
 	if x.Prompt != w.front && x.Prompt != nil {
 		n := x.Prompt.Counts(&tokens.Pi)
 		size.System, size.Tools = n.System, n.Tools
 	}
-	size.System += w.system
+	if !folded {
+		size.System += w.system
+	}
 	size.Shares = x.Shares
 	front := int64(size.System + size.Tools)
 	counted := front + int64(x.Total())
@@ -209,11 +214,11 @@ func (w *walk) request(k int, row *cache.Row, window int64, changes []Change) {
 // A cut is what a request shares with the one before, as a keeper counts it.
 type cut struct{ Messages, Kept, KeptSize, Again int }
 
-// shared compares request k with the last one of the same model and thinking level.
-func (w *walk) shared(k int, x *cut, front, counted int64, compacts bool) cache.Context {
+// shared compares request k with the last one of the same model, prompt and thinking level.
+func (w *walk) shared(k int, x *cut, counts, counted int64, compacts bool) cache.Context {
 	row := w.rows[k]
-	c := cache.Context{Counted: counted, Kept: -1, Again: front + int64(x.KeptSize+x.Again), Cause: cache.CauseModel}
-	kept := front + int64(x.KeptSize)
+	c := cache.Context{Counted: counted, Kept: -1, Again: counts + int64(x.KeptSize+x.Again), Cause: cache.CauseModel}
+	kept := counts + int64(x.KeptSize)
 	for n := len(w.cuts); n > 0 && w.cuts[n-1].size > kept; n-- {
 		w.cuts = w.cuts[:n-1]
 	}
@@ -221,8 +226,11 @@ func (w *walk) shared(k int, x *cut, front, counted int64, compacts bool) cache.
 	if compacts {
 		w.compacted = k
 	}
-	ofModel := w.kept[row.ModelRef()]
-	switch last, sent := ofModel[row.Thinking()]; {
+	ofModel, front := w.kept[row.ModelRef()], asked{row.Thinking(), 0}
+	if !row.SystemInPlace() {
+		front.prompt = w.systems
+	}
+	switch last, sent := ofModel[front]; {
 	case sent:
 		c.Kept, c.Messages, c.Again, c.Cause = last.size, last.messages, 0, ""
 		// The first of the smallest since then.
@@ -235,17 +243,36 @@ func (w *walk) shared(k int, x *cut, front, counted int64, compacts bool) cache.
 				c.Cause = cache.CauseCompaction
 			}
 		}
+	case len(ofModel) > 0 && !prompted(ofModel, front.prompt):
+		c.Cause = cache.CauseSystem
 	case len(ofModel) > 0:
-		c.Kept, c.Again, c.Cause = front, int64(x.KeptSize+x.Again), cache.CauseThinking
+		c.Kept, c.Again, c.Cause = counts, int64(x.KeptSize+x.Again), cache.CauseThinking
 	case len(w.kept) == 0:
 		c.Again, c.Cause = 0, ""
 	}
 	if !row.Unbilled() {
 		if ofModel == nil {
-			ofModel = map[uint64]prefix{}
+			ofModel = map[asked]prefix{}
 			w.kept[row.ModelRef()] = ofModel
 		}
-		ofModel[row.Thinking()] = prefix{k, counted, x.Messages}
+		ofModel[front] = prefix{k, counted, x.Messages}
 	}
 	return c
+}
+
+// An asked is what stands before the messages of a request: a hash of the thinking level, and the number of system
+// messages in the prompt, 0 where they stand in place.
+type asked struct {
+	thinking uint64
+	prompt   int
+}
+
+// prompted reports whether a request had a prompt.
+func prompted(all map[asked]prefix, prompt int) bool {
+	for a := range all {
+		if a.prompt == prompt {
+			return true
+		}
+	}
+	return false
 }

@@ -97,31 +97,6 @@ func (v *View) has(i int, p replay.Piece) bool {
 // Has reports whether the message at an index is one of the view.
 func (v *View) Has(i int) bool { return v.has(i, v.Piece(i)) }
 
-// Systems returns the number of system messages in place.
-func (v *View) Systems() int {
-	if !v.InPlace {
-		return 0
-	}
-	return int(v.q.systems)
-}
-
-// NextSystem returns the index of the first system message in place from an index on, the end if
-// there is none.
-func (v *View) NextSystem(i int) int {
-	m := v.q.Messages()
-	for i < m.Listed() {
-		if from, to, block := m.Block(i); block != nil && from == i && v.l.block(m, from, to, block).Systems == 0 {
-			i = to
-			continue
-		}
-		if p := v.Piece(i); p.System() && v.has(i, p) {
-			return i
-		}
-		i++
-	}
-	return v.End()
-}
-
 // of counts the messages of the view in a sum.
 func (v *View) of(sum Sum) (n int, tokens int64) {
 	if !v.InPlace {

@@ -87,3 +87,37 @@ type Compat struct {
 type Fallback struct {
 	Model string `json:"model"`
 }
+
+// InPlace describes where changes of a request's settings stand: in the conversation, so that what comes
+// before keeps its place in the provider's cache, or before it.
+type InPlace struct {
+	System bool  // later system messages stand in place
+	Tools  Tools // where tools that are added and removed later stand
+	Level  bool  // thinking levels stand in place
+}
+
+// Tools is where the changes of tools stand.
+type Tools uint8
+
+const (
+	Listed  Tools = iota // the list of the request has the current tools
+	Added                // those added later stand in place; after a removal the list has all that are left
+	Changed              // all changes stand in place
+)
+
+// InPlace returns what pi sends in place to the model. Nothing does where the table lacks the model.
+func (i Interface) InPlace() (p InPlace) {
+	c := i.Compat()
+	p.System = c.SupportsMidConvoSystemMessages
+	p.Level = c.SupportsMidConvoEffort
+	if !p.System {
+		return p
+	}
+	switch {
+	case i.API == "anthropic-messages" && c.SupportsMidConvoToolChanges, c.SupportsAdditionalTools:
+		p.Tools = Changed
+	case c.SupportsToolSearch, c.SupportsMidConvoToolAdditions:
+		p.Tools = Added
+	}
+	return p
+}

@@ -1,0 +1,35 @@
+package models
+
+import "slices"
+
+// levels are the thinking levels, lowest first.
+var levels = []string{"off", "minimal", "low", "medium", "high", "xhigh", "max"}
+
+// HasLevel reports whether a model has a thinking level. The two highest ones only some have.
+func (m Model) HasLevel(level string) bool {
+	name, named := m.Takes.Level(level)
+	if level == "xhigh" || level == "max" {
+		return name != ""
+	}
+	return name != "" || !named
+}
+
+// Clamp returns the level that pi asks for in place of one: the next higher one that the model has, or else
+// the next lower one. It is empty for off, and the level itself where the table does not know the model.
+func (m Model) Clamp(level string) string {
+	at := slices.Index(levels, level)
+	switch {
+	case level == "" || level == "off" || m.Takes != "" && !m.Takes.Has("reasoning"):
+		return ""
+	case m.Takes == "" || at < 0:
+		return level
+	}
+	higher, lower := levels[at:], slices.Clone(levels[1:at])
+	slices.Reverse(lower)
+	for _, level := range slices.Concat(higher, lower) {
+		if m.HasLevel(level) {
+			return level
+		}
+	}
+	return ""
+}

@@ -38,7 +38,8 @@ func (l *sarifLog) addRule(id string, rule sarifObject) {
 
 // addResult adds a result of a rule. It has no location without a file, and no region without a line.
 func (l *sarifLog) addResult(rule, level, text, file string, line int, properties sarifProperties) {
-	result := sarifObject{"ruleId": rule, "ruleIndex": l.index[rule], "level": level, "message": sarifObject{"text": text}}
+	result := sarifObject{"ruleId": rule, "ruleIndex": l.index[rule], "level": level}
+	result["message"] = sarifObject{"text": text}
 	if file != "" {
 		place := sarifObject{"artifactLocation": sarifObject{"uri": (&url.URL{Path: file}).EscapedPath()}}
 		if line > 0 {

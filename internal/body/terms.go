@@ -83,7 +83,7 @@ func newChatTerms(m models.Model, c models.Compat) chatTerms {
 	}{
 		{&t.store, c.SupportsStore}, {&t.developer, c.SupportsDeveloperRole}, {&t.effort, c.SupportsReasoningEffort},
 		{&t.usage, c.SupportsUsageInStreaming}, {&t.strict, c.SupportsStrictMode},
-		{&t.reasoningContent, c.RequiresReasoningContentOnAssistantMessages},
+		{&t.reasoningContent, c.ReasoningContent},
 	} {
 		if flag.set != nil {
 			*flag.of = *flag.set

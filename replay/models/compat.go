@@ -68,14 +68,14 @@ type Compat struct {
 	SupportsDeveloperRole   *bool `json:"supportsDeveloperRole,omitempty"`
 	SupportsReasoningEffort *bool `json:"supportsReasoningEffort,omitempty"`
 	// true if nil
-	SupportsUsageInStreaming                    *bool           `json:"supportsUsageInStreaming,omitempty"`
-	SupportsMidConvoToolAdditions               bool            `json:"supportsMidConvoToolAdditions,omitempty"`
-	MaxTokensField                              string          `json:"maxTokensField,omitempty"`
-	ThinkingFormat                              string          `json:"thinkingFormat,omitempty"`
-	CacheControlFormat                          string          `json:"cacheControlFormat,omitempty"`
-	ZaiToolStream                               bool            `json:"zaiToolStream,omitempty"`
-	RequiresReasoningContentOnAssistantMessages *bool           `json:"requiresReasoningContentOnAssistantMessages,omitempty"`
-	ChatTemplateArgs                            json.RawMessage `json:"chatTemplateArgs,omitempty"`
+	SupportsUsageInStreaming      *bool           `json:"supportsUsageInStreaming,omitempty"`
+	SupportsMidConvoToolAdditions bool            `json:"supportsMidConvoToolAdditions,omitempty"`
+	MaxTokensField                string          `json:"maxTokensField,omitempty"`
+	ThinkingFormat                string          `json:"thinkingFormat,omitempty"`
+	CacheControlFormat            string          `json:"cacheControlFormat,omitempty"`
+	ZaiToolStream                 bool            `json:"zaiToolStream,omitempty"`
+	ReasoningContent              *bool           `json:"requiresReasoningContentOnAssistantMessages,omitempty"`
+	ChatTemplateArgs              json.RawMessage `json:"chatTemplateArgs,omitempty"`
 
 	// of headers and of caches kept longer, which pi's sessions do not record
 	SendSessionAffinityHeaders *bool  `json:"sendSessionAffinityHeaders,omitempty"`

@@ -113,8 +113,8 @@ func (x *extractor) message(i int) {
 	switch {
 	case m.Kind == jsonl.User:
 		x.open, x.words, x.reply = true, "", ""
-		if !x.v.texts.e.Replay().Session.Dialect().Commands(said.String()) {
-			x.prompt(said.String())
+		if is := activity.ReadPrompt(said.String()); is.String() != "" && (is.Command == "" || is.Note != "") {
+			x.prompt(said.String()) // else a command, or nothing that a person typed
 		}
 	case m.isAssistant():
 		x.open = m.makesCalls()

@@ -75,7 +75,7 @@ type CostCalls struct {
 	Billed    int64 `json:"billed"`    // the provider said what it billed
 	Estimated int64 `json:"estimated"` // the agent recorded a cost of its own; a recorded 0 is one
 	Computed  int64 `json:"computed"`  // nobody recorded a cost: it is by the table
-	Unpriced  int64 `json:"unpriced"`  // nobody recorded a cost, and their price is not known: they are in no sum of dollars
+	Unpriced  int64 `json:"unpriced"`  // nobody recorded a cost, and no price is known: they are in no sum of dollars
 }
 
 // UnpricedCalls are calls whose cost is neither recorded nor known.

@@ -130,15 +130,23 @@ func (o Options) Summarize(name string) (*Summary, error) {
 func (sum *Summary) look(l *lensRun) {
 	var newest int64
 	var stamp jsonl.Value // of the last message
-	l.Records = append(l.Records, sum.take, func(p *jsonl.Picked) {
+	prompted := false
+	l.Records = append(l.Records, func(p *jsonl.Picked) {
+		if p.Kind == jsonl.User && !prompted { // most files begin with a plain prompt
+			prompted = true
+			if words, command := outline.PromptWords(p.Line); !command {
+				sum.First = words
+			}
+		}
+		sum.take(p)
+	}, func(p *jsonl.Picked) {
 		if ms, ok := p.Timestamp.Millis(); ok && p.Kind.IsMessage() && (stamp == nil || ms > newest) {
 			newest, stamp = ms, append(stamp[:0], p.Timestamp...)
 		}
 	})
 	l.Indexed = append(l.Indexed, func() {
 		s := l.Session
-		if path, _ := s.Path(s.Leaf()); sum.First != "" && (len(path) != s.Coverage.Entries ||
-			s.Dialect().Commands(sum.First)) {
+		if path, _ := s.Path(s.Leaf()); sum.First == "" || len(path) != s.Coverage.Entries {
 			first, err := outline.FirstPrompt(s, s.Leaf())
 			sum.First = first
 			l.fail(err)
@@ -183,10 +191,6 @@ func (sum *Summary) take(p *jsonl.Picked) {
 		if sum.Time == "" { // the first header is the session's
 			sum.Header(line)
 			sum.Time = sum.Began
-		}
-	case jsonl.User:
-		if sum.First == "" {
-			sum.First = outline.Gist(jsonl.User, line)
 		}
 	case jsonl.SessionInfo:
 		sum.Name = outline.FirstWords(line.Get("name").Text())

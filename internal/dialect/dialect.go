@@ -50,9 +50,6 @@ type Dialect struct {
 	// Base is what a file continues: the name of another, and how much of that. It is nil
 	// where files stand for themselves.
 	Base func(first jsonl.Value) (b Base, ok bool)
-	// Marks are beginnings of prompts that call a command of the agent, or that the agent writes
-	// itself: no title or request begins so.
-	Marks []string
 	// Unrecorded are calls that the agent pays for and does not record.
 	Unrecorded string
 	// Uncached reports that a usage does not tell what was read from a cache.
@@ -106,12 +103,6 @@ func (d *Dialect) Agent() string {
 		return "pi"
 	}
 	return d.Name
-}
-
-// Commands reports whether a prompt calls a command of the agent, or is the agent's own. Another
-// agent's never do.
-func (d *Dialect) Commands(prompt string) bool {
-	return d != nil && Begins(prompt, d.Marks...)
 }
 
 // Begins reports whether a text begins with one of several marks.

@@ -179,16 +179,19 @@ func Rows(s *sessionfmt.Session, records []int) ([]Row, error) {
 
 // An About is what a session is, by its header, its name and its first prompt.
 type About struct {
-	ID        string `json:"id,omitempty"`            // of the header
-	Name      string `json:"name,omitempty"`          // the last one given
-	First     string `json:"first,omitempty"`         // first words of the first prompt of the path
+	ID   string `json:"id,omitempty"`   // of the header
+	Name string `json:"name,omitempty"` // the last one given
+	// first words of what a person typed first on the path; where nobody typed a prompt, of the summary that the agent
+	// wrote while the person was away, else of a command
+	First     string `json:"first,omitempty"`
 	CWD       string `json:"project,omitempty"`       // the header's folder
 	Began     string `json:"-"`                       // the header's time, as in the file
 	Continued string `json:"continuedIn,omitempty"`   // the id of the session in which its agent went on
 	Bridge    string `json:"bridgeSession,omitempty"` // the id by which the agent's service knows it
 }
 
-// Title returns the title of a session that is entitled, empty where it has neither name nor prompt.
+// Title returns the title of a session that is entitled, empty where nothing tells one. All that prints
+// a title takes it from here (docs/figures.md, "Title and time").
 func (a *About) Title() string { return cmp.Or(a.Name, a.First) }
 
 // Header sets what the header of a session tells.
@@ -205,7 +208,7 @@ func Headed(s *sessionfmt.Session) (a About, err error) {
 	return a, err
 }
 
-// Entitle sets the name of a session or, where it has none, its first prompt on the path to the leaf.
+// Entitle sets the name of a session or, where it has none, what a person typed first; see FirstPrompt.
 func (a *About) Entitle(s *sessionfmt.Session, leaf int) (err error) {
 	for i := s.Len() - 1; i >= 0; i-- {
 		if kind := s.Kind(i); kind == jsonl.SessionInfo || kind == jsonl.Retitled || kind == jsonl.Slot {
@@ -218,31 +221,6 @@ func (a *About) Entitle(s *sessionfmt.Session, leaf int) (err error) {
 	}
 	a.First, err = FirstPrompt(s, leaf)
 	return err
-}
-
-// FirstPrompt returns the first words of the first prompt on the path to the leaf, or of the file
-// where damage leaves none on it, empty where there is none. A prompt that calls a command of the
-// agent does not count.
-func FirstPrompt(s *sessionfmt.Session, leaf int) (string, error) {
-	lines := s.NewReader()
-	path, _ := s.Path(leaf)
-	for k := range len(path) + s.Len() {
-		i := k - len(path)
-		if i < 0 {
-			i = path[k]
-		}
-		if s.Kind(i) != jsonl.User {
-			continue
-		}
-		line, err := lines.Line(i)
-		if err != nil {
-			return "", err
-		}
-		if words := Gist(jsonl.User, line); words != "" && !s.Dialect().Commands(words) {
-			return words, nil
-		}
-	}
-	return "", nil
 }
 
 // Points returns the labels and the ids of a session's path that begin with a text, each with

@@ -208,7 +208,7 @@ const headingWords = 72
 
 // prompt appends the heading of a turn, and its prompt.
 func (p *Page) prompt(dst []byte, b *transcript.Block) []byte {
-	words := beginningOf(b.Text, headingWords)
+	words := heading(b.Text)
 	dst = p.pen.heading(dst, 2, turnAnchor(b.Turn), p.pen.inline(fmt.Appendf(nil, "Turn %d: ", b.Turn), words))
 	if words == string(bytes.TrimSpace(b.Text)) {
 		return dst

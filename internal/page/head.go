@@ -26,10 +26,10 @@ const (
 // head returns the head: what happened, and what is never folded.
 func (p *Page) head() ([]byte, error) {
 	s := p.story
-	name := cmp.Or(p.About.Name, beginning(s.Goal(), headingWords), "Session")
+	name := cmp.Or(p.About.Name, beginning(s.First(), headingWords), p.About.First, "Session")
 	dst := p.pen.heading(nil, 1, "", p.pen.inline(nil, phrase.Cut(name, headingWords)))
 	for _, f := range []struct{ word, line string }{
-		{"Goal", p.inline(beginning(s.Goal(), goalSize))},
+		{"Goal", p.inline(beginning(cmp.Or(s.Goal(), p.About.First), goalSize))},
 		{"Outcome", p.outcome()}, {"Changed", p.changed()}, {"Failed", p.failed()}, {"Session", p.span()},
 		{"Used", p.used()}, {"Compacted", p.compacted()},
 	} {
@@ -91,8 +91,14 @@ func beginning(text string, most int) string {
 	return phrase.Cut(strings.Join(words, " "), most)
 }
 
+// heading returns the words of a prompt for its heading: what a person typed, else what the agent wrote.
+func heading(prompt []byte) string {
+	is := activity.ReadPrompt(string(prompt))
+	return beginningOf(cmp.Or(is.String(), is.Note), headingWords)
+}
+
 // beginningOf is beginning for a text that may be long.
-func beginningOf(text []byte, most int) string {
+func beginningOf[T string | []byte](text T, most int) string {
 	const enough = 8 << 10 // bytes, for whatever stands between words
 	if len(text) <= enough {
 		return beginning(string(text), most)

@@ -140,7 +140,7 @@ func (p *Page) survey() error {
 				return err
 			}
 			if b.Kind == transcript.Prompt && p.File {
-				p.turns = append(p.turns, turnLine{b.Turn, beginningOf(b.Text, headingWords)})
+				p.turns = append(p.turns, turnLine{b.Turn, heading(b.Text)})
 			}
 			if p.Budget == 0 || !p.Parts.has(b) {
 				continue

@@ -92,7 +92,8 @@ const (
 
 var (
 	fileNames = lazy.Regexp(
-		`[\w./-]*\w\.(?:go|py|js|jsx|ts|tsx|java|kt|c|h|cc|cpp|hpp|rs|rb|php|cs|swift|sh|sql|html|css|json|ya?ml|toml|md|txt)\b`)
+		`[\w./-]*\w\.(?:go|py|js|jsx|ts|tsx|java|kt|c|h|cc|cpp|hpp|rs|rb|php|cs|swift|sh|sql|` +
+			`html|css|json|ya?ml|toml|md|txt)\b`)
 	verbs = strings.Fields("fix debug implement create add remove delete update modify refactor test check verify " +
 		"optimize bug new change make write")
 )
@@ -307,7 +308,7 @@ func (s *searcher) taskSession(f File, ses *sessionfmt.Session, about outline.Ab
 		d := &s.doc
 		switch d.kind {
 		case jsonl.User:
-			asked = outline.FirstWords(string(d.buf))
+			asked = outline.FirstWords(activity.ReadPrompt(string(d.buf)).String())
 			out.asked(w, ses.ID(i), asked)
 		case jsonl.ToolResult:
 			command, isCommand := commands[d.m.CallID.Text()]

@@ -3,7 +3,6 @@
 package transcript
 
 import (
-	"bytes"
 	"cmp"
 	"slices"
 	"strings"
@@ -15,7 +14,8 @@ import (
 
 // A Story sums up a conversation.
 type Story struct {
-	prompts  []string // the first ones
+	prompts  []string // what a person typed in the first ones
+	asked    activity.Asked
 	Turns    int
 	Requests int
 	Calls    int
@@ -65,8 +65,8 @@ func (s *Story) take(b *Block) {
 	switch b.Kind {
 	case Prompt:
 		s.Turns++
-		if text := bytes.TrimSpace(b.Text); !s.Aside && len(s.prompts) < mostPrompts && len(text) > 0 {
-			s.prompts = append(s.prompts, strings.ToValidUTF8(string(text[:min(len(text), promptBytes)]), ""))
+		if s.wants() {
+			s.want(s.asked.Prompt(activity.ReadPrompt(string(b.Text))))
 		}
 	case Branch:
 		s.Aside = s.Aside || b.Value == nil
@@ -84,6 +84,15 @@ func (s *Story) take(b *Block) {
 	}
 }
 
+// wants reports whether what a prompt asks for belongs to the goal.
+func (s *Story) wants() bool { return !s.Aside && len(s.prompts) < mostPrompts }
+
+func (s *Story) want(text string) {
+	if text != "" {
+		s.prompts = append(s.prompts, strings.ToValidUTF8(text[:min(len(text), promptBytes)], ""))
+	}
+}
+
 // The limits of a goal: it uses the first prompts until they have enough words.
 const (
 	fewWords    = 4
@@ -91,7 +100,11 @@ const (
 	promptBytes = 4096 // of each
 )
 
-// Goal returns the beginning of the first prompts.
+// First returns what a person typed first, in the first prompt that has such; of the same prompt a session has its
+// title (package outline).
+func (s *Story) First() string { return strings.Join(s.prompts[:min(1, len(s.prompts))], "") }
+
+// Goal returns the beginning of what a person typed in the first prompts.
 func (s *Story) Goal() string {
 	var goal []string
 	words := 0
@@ -189,6 +202,9 @@ func (s *Story) file(path string) *File {
 // request records an answer to a request. entry is the answer's, if it is known.
 func (s *Story) request(m *jsonl.Message, entry value) {
 	s.Requests++
+	if s.wants() {
+		s.want(s.asked.Answered())
+	}
 	s.pay(m.Usage, m.Provider, m.Model, entry)
 	if last := len(s.Models) - 1; last >= 0 && m.Provider.Is(s.Models[last].Provider) && m.Model.Is(s.Models[last].ID) {
 		return

@@ -24,6 +24,7 @@ type arranger struct {
 	settings []dialect.Span // both
 	model    []byte
 	calls    map[string]dialect.Span // that have no output yet
+	name     *dialect.Line           // of the thread
 	begun    bool
 	whole    bool           // the file continues no other session
 	version  string         // of the program that wrote the file first
@@ -67,9 +68,13 @@ func newArranger() dialect.Arranger {
 }
 
 func (a *arranger) Next(t dialect.Tree, l *dialect.Line) {
-	if l.Code == thread { // the only event that other lines do not wait for
+	switch l.Code { // events of the thread, which no turn waits for
+	case thread:
 		a.thread = []dialect.Span{l.At}
 		a.settings = slices.Concat(a.turn, a.thread)
+		return
+	case named:
+		a.name = l.Clone()
 		return
 	}
 	if a.summary != nil && l.Code != usage && l.Code != compacted && l.Code != counted && l.Code != dialect.Unknown {
@@ -131,7 +136,8 @@ func (a *arranger) Next(t dialect.Tree, l *dialect.Line) {
 	a.noted = noted
 }
 
-// End marks the answers that no usage closed, where answers have usages.
+// End marks the answers that no usage closed, where answers have usages, and adds the name of the
+// thread, the last one.
 func (a *arranger) End(t dialect.Tree) {
 	if a.summary != nil {
 		a.plainSummary(t)
@@ -146,6 +152,9 @@ func (a *arranger) End(t dialect.Tree) {
 		if a.records {
 			t.Unanswered(entry)
 		}
+	}
+	if a.name != nil {
+		t.Add(jsonl.SessionInfo, a.name)
 	}
 }
 

@@ -102,6 +102,7 @@ const (
 	counted                           // token_count, which is all that older files have of usage
 	agents                            // a message between agents
 	began                             // a task, whose prompt may follow
+	named                             // the thread gets a name
 )
 
 // types are the lines that are no response items, by their type.
@@ -116,7 +117,7 @@ var types = map[string]dialect.Code{
 
 // events are those that count.
 var events = map[string]dialect.Code{"thread_rolled_back": rolledBack, "task_started": began, "token_count": counted,
-	"thread_settings_applied": thread}
+	"thread_settings_applied": thread, "thread_name_updated": named}
 
 // items are the types of response items.
 var items = map[string]dialect.Code{

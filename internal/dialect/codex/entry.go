@@ -53,6 +53,8 @@ func makeEntry(s *dialect.Source) {
 		msg := m.e.Message(jsonl.System)
 		msg.Body()
 		msg.Said(instructions(payloadOf(s.Lines[0])).Spelled())
+	case jsonl.SessionInfo:
+		m.e.Set("name", payloadOf(s.Lines[0]).Get("thread_name"))
 	case jsonl.ModelChange:
 		m.e.Set("provider", openai)
 		m.e.Set("modelId", m.payload.model)

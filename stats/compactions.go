@@ -60,9 +60,9 @@ type Compacting struct {
 	As      string `json:"as"`             // type of the entry
 	Hook    bool   `json:"hook"`           // an extension made the summary
 	Request int    `json:"request"`        // of the next request
-	// `overflow`, `threshold`, `manual`, `unknown`: inferred, since no file records it
+	// `automatic` or `manual` where the file records it, `overflow` after an answer that failed for that, else `unknown`
 	Trigger  string `json:"trigger"`
-	Evidence string `json:"evidence"` // the evidence for `trigger`
+	Evidence string `json:"evidence"` // the evidence for `trigger`, and what it may have been if it is `unknown`
 	Retried  bool   `json:"retried"`  // an answer followed without another prompt
 
 	Recorded  int64   `json:"recorded,omitempty"` // tokens before it, as the entry records
@@ -155,7 +155,7 @@ func (w *compactionWalk) boundary(a replay.Step, b *survival.Boundary) {
 	}
 	_, window, _, err := a.Envelope().Model()
 	w.l.fail(err)
-	w.judge(&c, window)
+	w.judge(&c, line.Get("trigger"), window)
 	c.Summarized, c.Kept, c.Split, c.Survival = len(b.Gone), b.Kept, b.Split, b.Survival
 	if b.FirstKept >= 0 {
 		c.FirstKept = s.ID(b.FirstKept)
@@ -173,23 +173,32 @@ func tokensBefore(line jsonl.Value) int64 {
 	return tokensIn(op.Get("tokensBefore"))
 }
 
-// judge sets the cause of a compaction, its band, and whether it is part of a loop.
-func (w *compactionWalk) judge(c *Compacting, window int64) {
+// judge sets the cause of a compaction, its band, and whether it is part of a loop. Limits other than the
+// window are settings, which no file holds.
+func (w *compactionWalk) judge(c *Compacting, recorded jsonl.Value, window int64) {
 	size := c.Recorded
 	if size == 0 {
 		size = max(w.last.context, int64(c.Before))
 	}
 	limit := window - piReserve
+	c.Trigger = "unknown"
 	switch {
+	case recorded.Is("manual"):
+		c.Trigger, c.Evidence = "manual", "as the file records"
+	case recorded.Is("auto"):
+		c.Trigger, c.Evidence = "automatic", "as the file records"
 	case w.last.failed != "":
 		c.Trigger, c.Evidence = "overflow", w.last.failed
+	case w.l.Session.Dialect() != nil:
+		c.Evidence = "the file does not record it"
 	case window <= 0:
-		c.Trigger, c.Evidence = "unknown", fmt.Sprintf("%d tokens, but the window is unknown", size)
+		c.Evidence = fmt.Sprintf("%d tokens, but the window is unknown", size)
 	case size > limit:
-		c.Trigger, c.Evidence = "threshold", fmt.Sprintf("%d tokens, more than %d less %d", size, window, piReserve)
+		c.Evidence = fmt.Sprintf("%d tokens, more than %d less %d: automatic by pi's usual settings, or manual", size, window,
+			piReserve)
 	default:
-		c.Trigger, c.Evidence = "manual", fmt.Sprintf("%d tokens, not more than %d less %d, and no failed answer", size,
-			window, piReserve)
+		c.Evidence = fmt.Sprintf("%d tokens, not more than %d less %d, and no failed answer: manual, or by other settings",
+			size, window, piReserve)
 	}
 	if c.Before > 0 {
 		c.Reduction = 1 - float64(c.After)/float64(c.Before)

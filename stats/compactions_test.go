@@ -25,20 +25,22 @@ func TestTriggers(t *testing.T) {
 		session                 *lines
 		opt                     replay.Options
 	}{
-		{"over the threshold", "threshold", "33617 tokens, more than 50000 less 16384", long(100).compaction("k", "v", "s", before(33617)), window},
-		{"at the threshold", "manual", "33616 tokens, not more than 50000 less 16384, and no failed answer", long(100).compaction("k", "v", "s", before(33616)), window},
-		{"by usage alone", "threshold", "40005 tokens, more than 50000 less 16384", long(40_000).compaction("k", "v", "s", ""), window},
+		{"over the threshold", "unknown", "33617 tokens, more than 50000 less 16384: automatic by pi's usual settings, or manual", long(100).compaction("k", "v", "s", before(33617)), window},
+		{"at the threshold", "unknown", "33616 tokens, not more than 50000 less 16384, and no failed answer: manual, or by other settings", long(100).compaction("k", "v", "s", before(33616)), window},
+		{"by usage alone", "unknown", "40005 tokens, more than 50000 less 16384: automatic by pi's usual settings, or manual", long(40_000).compaction("k", "v", "s", ""), window},
 		{"unknown window", "unknown", "100 tokens, but the window is unknown", long(100).compaction("k", "v", "s", before(100)), replay.Options{}},
+		{"recorded", "automatic", "as the file records", long(100).compaction("k", "v", "s", before(90)+`,"trigger":"auto"`), window},
+		{"recorded, over the threshold", "manual", "as the file records", long(100).compaction("k", "v", "s", before(33617)+`,"trigger":"manual"`), window},
 		{"too long", "overflow", "answer b failed: prompt is too long: 9 > 8",
 			long(100).answer("b", "", `,"stopReason":"error","errorMessage":"prompt is too long: 9 > 8"`).compaction("k", "v", "s", before(90)), window},
 		{"cut off", "overflow", "answer b was cut off for its length", long(100).answer("b", said("x"), `,"stopReason":"length"`).compaction("k", "v", "s", before(90)), window},
 		{"left out", "overflow", "answer b was left out by an edit",
 			long(100).answer("b", said("x"), "").entry("e", `"type":"context_edit","targetId":"b","replacement":null`).compaction("k", "v", "s", before(90)), window},
-		{"another one left out", "manual", "90 tokens, not more than 50000 less 16384, and no failed answer",
+		{"another one left out", "unknown", "90 tokens, not more than 50000 less 16384, and no failed answer: manual, or by other settings",
 			long(100).answer("b", said("x"), "").entry("e", `"type":"context_edit","targetId":"a","replacement":null`).compaction("k", "v", "s", before(90)), window},
-		{"failed for another reason", "manual", "90 tokens, not more than 50000 less 16384, and no failed answer",
+		{"failed for another reason", "unknown", "90 tokens, not more than 50000 less 16384, and no failed answer: manual, or by other settings",
 			long(100).answer("b", "", `,"stopReason":"error","errorMessage":"rate limit"`).compaction("k", "v", "s", before(90)), window},
-		{"a prompt in between", "manual", "90 tokens, not more than 50000 less 16384, and no failed answer",
+		{"a prompt in between", "unknown", "90 tokens, not more than 50000 less 16384, and no failed answer: manual, or by other settings",
 			long(100).answer("b", said("x"), `,"stopReason":"length"`).user("w", "?").compaction("k", "w", "s", before(90)), window},
 	} {
 		p := c.session.look(t, stats.Options{Replay: c.opt}, "compactions").Compactions

@@ -190,7 +190,7 @@ type Compaction struct {
 	At        *int64 `parquet:"written_at,timestamp(millisecond)"` // of the entry
 	OnPath    bool   `parquet:"on_path"`                           // it is on the path to the leaf
 	RequestNo *int64 `parquet:"request_no"`                        // the next request on its branch
-	// `overflow`, `threshold`, `manual` or `unknown`: inferred
+	// `automatic` or `manual` where the file records it, `overflow` after an answer that failed for that, or `unknown`
 	Trigger         *string  `parquet:"trigger,dict"`
 	Hook            *bool    `parquet:"hook"`                // an extension made the summary
 	RecordedTokens  *int64   `parquet:"recorded_tokens"`     // before it, as its entry records

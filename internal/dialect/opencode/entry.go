@@ -224,6 +224,16 @@ func addReturned(msg *dialect.Message, p *partData) {
 func (m *maker) compaction() {
 	m.e.Transformer, m.e.Reason = "compaction", "compaction"
 	all := messagesOf(m.rows)
+	for k := range m.rows {
+		if p := &m.rows[k].data.part; p.typ.Is("compaction") {
+			if auto := p.raw.Get("auto"); auto.Truthy() {
+				m.e.SetText("trigger", "auto")
+			} else if auto.Exists() {
+				m.e.SetText("trigger", "manual")
+			}
+			break
+		}
+	}
 	if len(all) > 1 {
 		all[0], all[1] = all[1], all[0]
 	}

@@ -76,7 +76,8 @@ func (s *Session) Kept(i int) (k dialect.Kept, ok bool) {
 }
 
 // Answers reports whether record i is the answer to a request. In another agent's session
-// parts of one that broke off, and answers that were put there, are none.
+// parts of one that broke off, and answers that were put there, are none; in one of pi, an empty
+// one with which it ends a turn whose calls the user aborted.
 func (s *Session) Answers(i int) bool {
 	return s.records[i].kind == jsonl.Assistant && s.records[i].flags&flagUnanswered == 0
 }

@@ -253,9 +253,12 @@ func (x *indexer) add(u *unit, line []byte, off int64, open bool) *jsonl.Picked 
 	if h.Kind == jsonl.Unknown {
 		u.cover.unknown(Quote(h.Type.Text()), 1)
 	}
+	if h.Kind == jsonl.Assistant && x.unsent(line, off) {
+		rec.flags |= flagUnanswered
+	}
 	u.records = append(u.records, rec)
 	if x.visit != nil {
-		h.Off, h.BadUTF8 = off, rec.flags&flagBadUTF8 != 0
+		h.Off, h.BadUTF8, h.Unanswered = off, rec.flags&flagBadUTF8 != 0, rec.flags&flagUnanswered != 0
 		x.visit(h)
 	}
 	if x.times {

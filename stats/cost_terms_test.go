@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -126,6 +127,41 @@ func TestReportedPrices(t *testing.T) {
 		got := must.Get((&stats.Options{Lenses: lenses(t, "cost")}).Read(filepath.Join(dir, name+".jsonl"))).Cost
 		if math.Abs(got.Cost.Total-want) > 1e-9 || got.Calls.Unpriced != 0 {
 			t.Errorf("%s: %v and %+v, want %v", name, got.Cost.Total, got.Calls, want)
+		}
+	}
+}
+
+// TestUnsentAnswer: where the user aborts calls, pi ends the turn with an empty answer for which it sends no request.
+func TestUnsentAnswer(t *testing.T) {
+	const zero = `"usage":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"totalTokens":0,"cost":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"total":0}}`
+	said := func(id, parent, more string) string {
+		return `{"type":"message","id":"` + id + `","parentId":"` + parent + `","timestamp":"2026-01-01T00:00:02.000Z","message":{"role":"assistant","provider":"p","model":"m",` + more + `}}`
+	}
+	calls := said("a", "u", `"content":[{"type":"toolCall","id":"c","name":"bash","arguments":{}},{"type":"toolCall","id":"d","name":"bash","arguments":{}}],"stopReason":"toolUse","responseId":"r","usage":{"input":5,"cost":{"total":1}}`)
+	result := func(id, parent, call, text string, failed bool) string {
+		return fmt.Sprintf(`{"type":"message","id":%q,"parentId":%q,"timestamp":"2026-01-01T00:00:03.000Z","message":{"role":"toolResult","toolCallId":%q,"toolName":"bash","content":[{"type":"text","text":%q}],"isError":%v}}`, id, parent, call, text, failed)
+	}
+	const empty = `"content":[],"stopReason":"aborted",` + zero
+	user := `{"type":"message","id":"u","parentId":null,"timestamp":"2026-01-01T00:00:01.000Z","message":{"role":"user","content":"go"}}`
+	stopped := []string{header, user, calls, result("b", "a", "c", "x\n\nCommand aborted", true), result("d", "b", "d", "Operation aborted", true)}
+	for name, c := range map[string]struct {
+		lines []string
+		want  int64
+	}{
+		"after an aborted batch": {append(slices.Clone(stopped), said("e", "d", empty)), 1},
+		"with a response":        {append(slices.Clone(stopped), said("e", "d", empty+`,"responseId":"r2"`)), 2},
+		"with a text":            {append(slices.Clone(stopped), said("e", "d", strings.Replace(empty, "[]", `[{"type":"text","text":"I"}]`, 1))), 2},
+		"with tokens":            {append(slices.Clone(stopped), said("e", "d", strings.Replace(empty, `"input":0`, `"input":9`, 1))), 2},
+		"after a prompt":         {[]string{header, user, said("e", "u", empty)}, 1},
+		"after a result":         {[]string{header, user, calls, result("b", "a", "c", "Command aborted", false), said("e", "b", empty)}, 2},
+		"first":                  {[]string{said("e", "u", empty)}, 1},
+		"long before it":         {[]string{header, user, calls, result("b", "a", "c", strings.Repeat("x", 70<<10)+"\nCommand aborted", true), said("e", "b", empty)}, 2},
+	} {
+		file := filepath.Join(t.TempDir(), "s.jsonl")
+		must.Do(os.WriteFile(file, []byte(strings.Join(c.lines, "\n")+"\n"), 0o600))
+		r := must.Get((&stats.Options{Lenses: lenses(t, "cost", "session")}).Read(file))
+		if r.Cost.Calls.Total != c.want || int64(r.Session.Requests) != c.want {
+			t.Errorf("%s: %d calls, %d requests, want %d", name, r.Cost.Calls.Total, r.Session.Requests, c.want)
 		}
 	}
 }

@@ -305,6 +305,9 @@ func cutWords(c *transcript.Cut) string {
 
 // image appends an image, or a line for it.
 func (p *Page) image(dst []byte, b *transcript.Block) ([]byte, error) {
+	if b.Unseen != "" {
+		dst = p.pen.line(dst, p.pen.inline([]byte("Not seen by a model that takes no images: "), b.Unseen))
+	}
 	if p.Asset != nil {
 		name, err := p.Asset(b.Title, b.Value, p.drawn)
 		if err != nil {

@@ -54,6 +54,7 @@ type Block struct {
 	Title string // its subject: a name, a model, a type
 	// Hidden reports whether the model saw it, and the user did not.
 	Hidden bool
+	Unseen string // of an Image: the model that takes none, so that it got a text instead
 	Value  value // the entry, an image's data, or a tool's definition
 
 	Call ToolCall // of a Call or a Shell

@@ -308,7 +308,7 @@ func (r *reader) unanswered() {
 func (r *reader) images() {
 	for i := range r.m.Blocks {
 		if b := &r.m.Blocks[i]; b.Kind == jsonl.ImageBlock {
-			r.b.Value, r.b.Call = b.Data, ToolCall{}
+			r.b.Value, r.b.Call, r.b.Unseen = b.Data, ToolCall{}, r.m.Details.Get("imageUnsupportedByModel").Text()
 			r.say(Image, b.Mime.Text(), nil)
 		}
 	}

@@ -55,7 +55,7 @@ type Block struct {
 	// Hidden reports whether the model saw it, and the user did not.
 	Hidden bool
 	Unseen string // of an Image: the model that takes none, so that it got a text instead
-	Value  value // the entry, an image's data, or a tool's definition
+	Value  value  // the entry, an image's data, or a tool's definition
 
 	Call ToolCall // of a Call or a Shell
 	Cut  *Cut     // of a Compaction, and of a Transform that compacts

@@ -13,15 +13,15 @@ import (
 // parent: so what the program held in memory is on the path.
 type arranger struct {
 	// By the hash of what names them, so that a long session has no texts in memory: links by uuid,
-	// answers by the id of the message, and the last result of each call.
-	at               map[uint64]link
-	answers, results map[uint64]int32
-	near             link // where the last id leads that was taken
-	nearID           []byte
-	entries          dialect.Chunks[entry] // by their number
-	tail             [2]int32              // the last entry, and the last one of a sidechain; none where below 0
-	forked           link                  // where a sub-agent's own records begin, after the context of its parent
-	last             link                  // the last one of the file itself, where it continues another
+	// and the last result of each call.
+	at      map[uint64]link
+	results map[uint64]int32
+	near    link // where the last id leads that was taken
+	nearID  []byte
+	entries dialect.Chunks[entry] // by their number
+	tail    [2]int32              // the last entry, and the last one of a sidechain; none where below 0
+	forked  link                  // where a sub-agent's own records begin, after the context of its parent
+	last    link                  // the last one of the file itself, where it continues another
 
 	sent [2]sent // of the file, and of its sidechain
 	// Of recorded requests, their prompts and tools by what names them, and whether the next answer
@@ -69,12 +69,14 @@ type entry struct {
 	walked     bool // another entry than a result names it as its parent
 	resumed    bool // the session was resumed here, and loaded by the parent chain
 	loose      bool
-	keptBy     int32 // the first compaction that kept the message, 0 for none
+	keptBy     int32  // the first compaction that kept the message, 0 for none
+	within            // see answer.go
+	name       uint64 // of an answer, the hash of what names it
 }
 
 func newArranger() dialect.Arranger {
 	return &arranger{
-		at: map[uint64]link{}, answers: map[uint64]int32{}, results: map[uint64]int32{},
+		at: map[uint64]link{}, results: map[uint64]int32{},
 		replaced: map[string]bool{}, shapes: map[string]dialect.Span{}, keeps: map[int32][]int32{},
 		tail: [2]int32{-1, -1},
 		last: link{entry: -1}, recorded: link{entry: -1}, forked: link{entry: -1},
@@ -175,8 +177,8 @@ func (a *arranger) chain(t dialect.Tree, l *dialect.Line, code dialect.Code, sid
 
 // record takes a record that is no compaction.
 func (a *arranger) record(t dialect.Tree, l *dialect.Line, code dialect.Code, side int) {
-	if code == answer && len(l.Group) > 0 {
-		if e, ok := a.answers[dialect.Key(l.Group)]; ok {
+	if code == answer {
+		if e := a.begun(t, l, side); e >= 0 {
 			t.Join(int(e), l.At)
 			a.finished(e, l)
 			a.follow(l, e, side)
@@ -214,7 +216,6 @@ func (a *arranger) record(t dialect.Tree, l *dialect.Line, code dialect.Code, si
 		a.snapshot(t, l, above, side)
 	case answer:
 		e := a.add(t, jsonl.Assistant, l, a.end(up), side)
-		a.answers[dialect.Key(l.Group)] = e
 		a.finished(e, l)
 		a.sent[side].answers++
 		a.sent[side].early = nil
@@ -268,7 +269,7 @@ func (a *arranger) begin(t dialect.Tree, l *dialect.Line) {
 	header := *l
 	header.ID = []byte(sessionID(t.Read(l.At)).Text())
 	t.Add(jsonl.Header, &header)
-	a.entries.Add(entry{parent: -1, of: -1})
+	a.entries.Add(entry{parent: -1, of: -1, within: within{answer: -1}})
 }
 
 // add adds an entry below another, -1 for none.
@@ -277,9 +278,9 @@ func (a *arranger) add(t dialect.Tree, kind jsonl.Kind, l *dialect.Line, up int3
 	t.Move(int(up))
 	e := int32(t.Add(kind, l, more...))
 	code := l.Code & codeMask
-	made := entry{parent: up, code: code, of: -1, end: e}
+	made := entry{parent: up, code: code, of: -1, end: e, within: a.around(l, code, up)}
 	if code == answer {
-		made.of = e
+		made.of, made.within, made.name = e, within{answer: e}, dialect.Key(l.Group)
 	}
 	a.entries.Add(made)
 	a.follow(l, e, side)

@@ -28,7 +28,8 @@ var Dialect = dialect.Dialect{
 	File: fileID, Session: sessionID, Policy: "claude-code",
 	Pick: jsonl.Pick{
 		Record: []string{"isSidechain", "subtype", "isMeta", "isCompactSummary", "logicalParentUuid", "leafUuid",
-			"explicit", "summarizeMetadata", "attachment", "rendered", "version", "parentLastUuid"},
+			"explicit", "summarizeMetadata", "attachment", "rendered", "version", "parentLastUuid",
+			"requestId"},
 		Message: []string{"id", "model", "stop_reason", "content"},
 		As:      jsonl.Names{ID: "uuid", Parent: "parentUuid", Message: "message"},
 	},
@@ -195,6 +196,7 @@ const (
 	atRendered
 	atVersion
 	atForked
+	atRequest
 )
 
 // read is the dialect's Read.
@@ -208,7 +210,7 @@ func read(p *jsonl.Picked) dialect.Head {
 	case user:
 		head.Code, head.Group = userCode(p)
 	case answer:
-		head.Group = p.Message[0]
+		head.Group = answerName(p.Message[0], p.Record[atRequest])
 		if p.Message[1].Is("<synthetic>") {
 			head.Code = synthetic
 		} else if !p.Message[2].IsString() {

@@ -98,7 +98,7 @@ func (m *maker) compaction() {
 		n := k + 1
 		switch {
 		case m.typ.Is("assistant"):
-			for n < len(m.Lines) && m.continues(m.Lines[n]) {
+			for n < len(m.Lines) && continues(m.Lines[k], m.Lines[n]) {
 				n++
 			}
 			m.answer(m.Lines[k:n])
@@ -116,13 +116,13 @@ func (m *maker) compaction() {
 	}
 }
 
-// continues reports whether a line is of the same answer as the one that was read.
-func (m *maker) continues(next jsonl.Value) bool {
-	if !next.First("type").Is("assistant") {
-		return false
+// continues reports whether a line is of the same answer as another one, after which it was kept.
+func continues(first, next jsonl.Value) bool {
+	name := func(line jsonl.Value) jsonl.Value {
+		return answerName(line.First("message", "id"), line.First("requestId"))
 	}
-	of := next.First("message", "id")
-	return of.IsString() && string(of) == string(m.msg.id)
+	of := name(next)
+	return next.First("type").Is("assistant") && of.IsString() && string(of) == string(name(first))
 }
 
 // edit makes an edit: of the entry of the second line, if there is one.

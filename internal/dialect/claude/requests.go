@@ -25,7 +25,7 @@ type requests struct {
 	hashed hashed
 
 	waits     *dialect.Recorded // for its answer
-	answering string            // the message that the last answer is a line of
+	answering string            // what names the answer at hand, empty after a prompt
 }
 
 // A run is the message that records in a row make: those of the user, or the lines of an answer. As
@@ -56,11 +56,16 @@ func recorded(lines iter.Seq2[int, jsonl.Value]) iter.Seq[dialect.Recorded] {
 
 // line takes a line. It returns a request that is complete.
 func (r *requests) line(number int, line jsonl.Value) (done *dialect.Recorded) {
-	f := line.All("type", "message", "uuid")
+	f := line.All("type", "message", "uuid", "requestId")
 	switch typ, m := f[0], f[1]; {
-	case typ.Is("user"), typ.Is("assistant"):
-		if id := m.Get("id").Text(); typ.Is("assistant") && id != r.answering {
-			r.answering = id
+	case typ.Is("user"):
+		if !nth(m.Get("content"), 0).Get("type").Is("tool_result") {
+			r.answering = ""
+		}
+		r.message(m)
+	case typ.Is("assistant"):
+		if name := answerName(m.Get("id"), f[3]).Text(); name != r.answering || name == "" {
+			r.answering = name
 			if done, r.waits = r.waits, nil; done != nil {
 				done.Answer = f[2].Text()
 			}

@@ -10,6 +10,7 @@ import (
 	"io"
 	"slices"
 
+	"ctxtool/internal/dialect"
 	"ctxtool/internal/ops"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
@@ -185,7 +186,9 @@ func (c *converter) entry(line jsonl.Value, id, parent string, f *form, copied b
 	if parent != "" {
 		up = jsonl.AppendQuoted(nil, parent)
 	}
-	fields := []jsonl.Field{{Name: "id", Value: jsonl.AppendQuoted(nil, id)}, {Name: "parentId", Value: up}}
+	fields := []jsonl.Field{
+		{Name: "id", Value: jsonl.AppendQuoted(nil, id)}, {Name: "parentId", Value: up}, {Name: dialect.SharedID},
+	}
 	for name, v := range line.Members {
 		switch string(name) {
 		case "message":

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
 	"ctxtool/internal/dialect"
 	"ctxtool/sessionfmt/jsonl"
@@ -167,8 +166,7 @@ func (db *database) line(table string, r *row) []byte {
 		ms = db.by.Database.Time(append(bytes.Clone(line[:len(line)-1]), '}'))
 	}
 	if ms > 0 {
-		line = time.UnixMilli(ms).UTC().AppendFormat(append(line, `"timestamp":"`...),
-			"2006-01-02T15:04:05.000Z07:00\"")
+		line = append(append(line, `"timestamp":`...), dialect.Stamp(ms)...)
 	} else {
 		line = line[:len(line)-1]
 	}

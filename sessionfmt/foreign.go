@@ -175,7 +175,10 @@ func (s *Session) sniff(opt Options) error {
 		s.found.add("display-history", 0, "", "this is the history that the agent shows; what it sends is in %s",
 			Quote(strings.TrimSuffix(filepath.Base(sessionName(s.called)), end)+".jsonl"))
 	}
-	return s.continues(first, opt)
+	if err := s.continues(first, opt); err != nil {
+		return err
+	}
+	return s.findCopied(first, opt)
 }
 
 // Sniff returns the format of a session with that first line, nil for pi's.
@@ -260,6 +263,9 @@ func (x *indexer) addForeign(u *unit, head dialect.Head, rec record) {
 	}
 	if head.NoUsage {
 		rec.flags |= flagNoUsage
+	}
+	if head.Copied {
+		rec.flags |= flagCopied
 	}
 	rec.kind = jsonl.Kind(head.Code)
 	rec.id, rec.parent = u.intern(head.ID), uint32(u.intern(head.Ref))

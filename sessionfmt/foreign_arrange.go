@@ -176,6 +176,7 @@ func (a *arrangement) Keep(entry int, k dialect.Kept) {
 
 func (a *arrangement) Unanswered(entry int) { a.s.records[entry].flags |= flagUnanswered }
 func (a *arrangement) Recorded(entry int)   { a.s.records[entry].flags |= flagRecorded }
+func (a *arrangement) Copied(entry int)     { a.s.records[entry].flags |= flagCopied }
 func (a *arrangement) Counted(run string, dollars float64) {
 	if a.s.counted == nil {
 		a.s.counted = map[string]float64{}

@@ -257,24 +257,21 @@ func endsLine(src *source, at int64) bool {
 // linesBelow is the length of the lines before the first one whose ordinal is not below a
 // number, bytes.
 func (s *source) linesBelow(ordinal int64) (keep int64) {
-	x := &indexer{src: s, head: jsonl.NewHeadReader(jsonl.Pick{Record: []string{"ordinal"}}), buf: new(unitBuffer)}
 	number := int64(0)
-	for pos := int64(0); pos < s.size; {
-		line, nl, err := x.longLine(pos, pos)
-		if err != nil || nl < 0 {
-			break
-		}
-		h, bad := x.head.Read(line)
-		if n := number; bad == nil {
-			if h.Record[0].IsNumber() {
-				n = h.Record[0].Int()
+	for end, line := range s.eachLine {
+		if line != nil {
+			n := number
+			if given := line.Get("ordinal"); given.IsNumber() {
+				n = given.Int()
 			}
 			if n >= ordinal {
 				break
 			}
 		}
-		pos += int64(len(line)) + 1
-		keep, number = pos, number+1
+		if !endsLine(s, end) {
+			break
+		}
+		keep, number = end, number+1
 	}
 	return keep
 }

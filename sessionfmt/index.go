@@ -54,6 +54,7 @@ const (
 	flagNoUsage                // its line is known to have no usage
 	flagRecorded               // an answer whose request is recorded; see Session.Recorded
 	flagOrphan                 // its parent is not in the file
+	flagCopied                 // it was copied from another session; see Origins
 )
 
 // unitSize is how much of a file a worker reads at a time, and slack how much more, so that the

@@ -103,29 +103,32 @@ type Session struct {
 
 	called  string // the name in messages
 	src     *source
-	dialect *dialect.Dialect     // nil for pi
-	first   dialect.Span         // another agent's first object
-	doc     *document            // that the file is, nil for lines
-	own     *source              // the file itself, where it continues others
-	base    []section            // the files that it continues
-	badUTF8 bool                 // another agent's file has bytes that are none
-	joined  []joined             // lines of entries that are made of several
-	last    []uint32             // the last of those by entry, 0 for none
-	kept    map[int]dialect.Kept // prompts that transforms keep
-	unsure  bool                 // less is known than of others of its version; see dialect.Sure
-	wroteIt string               // the version of the agent that wrote the header, or else the leaf
-	counted map[string]float64   // by run, what the agent counted, US dollars
-	records []record
-	times   []int64  // of the records, milliseconds since 1970, with Options.Times
-	held    [][]byte // lines of the last records, which are not in the file; see Hold
-	ids     []byte   // all ids, concatenated
-	table   *idTable
-	found   findings
-	header  int  // record number, or -1
-	leaf    int  // record number, or -1
-	forward bool // a parent may come after its child
-	orphans bool // a parent is not in the file
-	end     endMark
+	dialect *dialect.Dialect // nil for pi
+	first   dialect.Span     // another agent's first object
+	doc     *document        // that the file is, nil for lines
+	own     *source          // the file itself, where it continues others
+	base    []section        // the files that it continues
+	copied  section          // lines that were copied from another session, under new times
+	// the id of that session
+	copiedFrom string
+	badUTF8    bool                 // another agent's file has bytes that are none
+	joined     []joined             // lines of entries that are made of several
+	last       []uint32             // the last of those by entry, 0 for none
+	kept       map[int]dialect.Kept // prompts that transforms keep
+	unsure     bool                 // less is known than of others of its version; see dialect.Sure
+	wroteIt    string               // the version of the agent that wrote the header, or else the leaf
+	counted    map[string]float64   // by run, what the agent counted, US dollars
+	records    []record
+	times      []int64  // of the records, milliseconds since 1970, with Options.Times
+	held       [][]byte // lines of the last records, which are not in the file; see Hold
+	ids        []byte   // all ids, concatenated
+	table      *idTable
+	found      findings
+	header     int  // record number, or -1
+	leaf       int  // record number, or -1
+	forward    bool // a parent may come after its child
+	orphans    bool // a parent is not in the file
+	end        endMark
 }
 
 // Open opens and indexes the session file with that name, or standard input for "-". It

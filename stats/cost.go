@@ -21,6 +21,7 @@ var costLens = Lens{
 	},
 	add: func(sum, one *Report) { sum.addCost(one.Cost) },
 	finish: func(r *Report) {
+		r.Cost.settle()
 		r.Cost.order()
 		r.Cost.compare()
 	},
@@ -32,8 +33,7 @@ var costLens = Lens{
 type CostPart struct {
 	Prices string `json:"prices"` // date of the table of prices
 
-	// The embedded sum has each call once: the first in the order of the files of those with one
-	// `responseId`, or where they have none with one entry id, timestamp and usage.
+	// The embedded sum has each call once: that of the session that made it, not those of its forks
 	CostSum
 
 	Copies int64     `json:"copies"` // calls that were left out, as copies of those that are counted
@@ -53,7 +53,9 @@ type CostPart struct {
 	Unrecorded []string `json:"unrecorded,omitempty"`
 
 	calls    []call               // of one session, for the sum
-	once     onceOnly             // calls that were counted
+	once     models.CallSet       // calls that were counted
+	copied   []copiedCall         // those that wait for their originals
+	late     int64                // copies that are left out: their times are not those of the calls
 	table    map[CostKeys]int     // of the rows
 	unknown  map[models.Ref]int   // places of these models
 	lacking  []Lack               // what calls lack, by call.lack
@@ -177,30 +179,42 @@ func (c *call) tokens() int64 { return c.input + c.output + c.cacheRead + c.cach
 
 // newCostPart returns an empty part.
 func newCostPart(by []string) *CostPart {
-	return &CostPart{Prices: models.Date, By: append([]string{}, by...), Rows: []CostRow{}, once: onceOnly{},
+	return &CostPart{Prices: models.Date, By: append([]string{}, by...), Rows: []CostRow{}, once: models.CallSet{},
 		counted: map[string]*counting{}, unknown: map[models.Ref]int{}, unpriced: map[Lack]int{}}
 }
 
-// count adds calls of a session that were not counted yet, given what they can lack and the indexes of
-// their rows.
-func (p *CostPart) count(session string, all []call, lacking []Lack, row func(*call) int) {
-	here := 0.0
-	for i := range all {
-		if c := &all[i]; p.once.first(c.key) {
-			p.add(c)
-			here += c.dollars
-			p.Kinds.of(c.kind).add(c)
-			p.Rows[row(c)].add(c)
-			if c.pricing == unpriced {
-				lack := lacking[c.lack]
-				one := rowOf(&p.Unpriced, p.unpriced, lack, UnpricedCalls{Lack: lack})
-				one.Calls, one.Tokens = one.Calls+1, one.Tokens+c.tokens()
-			}
-		} else {
-			p.Copies++
-		}
+// count adds a call of a session to a row, unless it was counted already. lacking is what the session's calls can lack.
+func (p *CostPart) count(session string, c *call, row int, lacking []Lack) {
+	if c.again = !p.once.Add(c.id); c.again {
+		p.Copies++
+		return
 	}
-	p.of(session).count(counting{here: here})
+	p.add(c)
+	p.Kinds.of(c.kind).add(c)
+	p.Rows[row].add(c)
+	p.of(session).count(counting{here: c.dollars})
+	if c.pricing == unpriced {
+		lack := lacking[c.lack]
+		one := rowOf(&p.Unpriced, p.unpriced, lack, UnpricedCalls{Lack: lack})
+		one.Calls, one.Tokens = one.Calls+1, one.Tokens+c.tokens()
+	}
+}
+
+// A copiedCall is a call that another session may have too, which owns it.
+type copiedCall struct {
+	call
+	session string
+	row     int
+	lacking []Lack
+}
+
+// settle counts the copied calls whose originals are in none of the sessions, each once.
+func (p *CostPart) settle() {
+	for i := range p.copied {
+		c := &p.copied[i]
+		p.count(c.session, &c.call, c.row, c.lacking)
+	}
+	p.copied = nil
 }
 
 // of is what a session cost.
@@ -218,7 +232,16 @@ func (r *Report) addCost(one *CostPart) {
 	for i := range one.Rows {
 		rows[i] = p.row(one.Rows[i].CostKeys)
 	}
-	p.count(one.session, one.calls, one.lacking, func(c *call) int { return rows[c.row] })
+	p.Copies += one.late
+	p.once.AddSession(one.session)
+	p.of(one.session)
+	for i := range one.calls {
+		if c := &one.calls[i]; c.id.Copy {
+			p.copied = append(p.copied, copiedCall{*c, one.session, rows[c.row], one.lacking})
+		} else {
+			p.count(one.session, c, rows[c.row], one.lacking)
+		}
+	}
 	for id, c := range one.counted {
 		p.of(id).count(counting{own: c.own, counted: c.counted})
 	}
@@ -235,7 +258,7 @@ func (r *Report) addCost(one *CostPart) {
 
 // A call is what a model used and cost, as recorded.
 type call struct {
-	key     uint64 // the same for copies of a call, see callKey
+	id      models.CallID
 	dollars float64
 	input, output,
 	cacheRead, cacheWrite int64 // tokens
@@ -244,14 +267,5 @@ type call struct {
 	record  int32
 	kind    callKind
 	pricing pricing
-}
-
-// onceOnly is a set of keys.
-type onceOnly map[uint64]struct{}
-
-// first adds a key, and reports whether it was new.
-func (o onceOnly) first(key uint64) bool {
-	n := len(o)
-	o[key] = struct{}{}
-	return len(o) > n
+	again   bool // it was counted already
 }

@@ -119,6 +119,7 @@ func uniqueCost(t *testing.T, files []string) tally {
 		one.File = file
 		o.Add(sum, one)
 	}
+	o.Finish(sum)
 	c := sum.Cost
 	return tally{c.Calls.Total, c.Tokens.Input, c.Tokens.Output, c.Tokens.CacheRead, c.Tokens.CacheWrite}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"ctxtool/internal/dialect"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -68,7 +69,8 @@ func (c *costReader) take(f *callRecord) {
 	}
 	one := call{kind: kindOfCall(f), row: c.row(f, m, ms, dated), record: int32(rec)}
 	c.price(&one, f.Usage, &u, m)
-	one.key, c.keyBuf = models.CallKey(c.keyBuf, f.ResponseID, f.ID, f.Time, f.Usage)
+	id := models.CallRecord{ID: f.ID, Time: f.Time, Response: f.ResponseID, Shared: f.Shared, Usage: &u}
+	one.id, c.keyBuf = id.Identify(c.keyBuf)
 	c.each.called(f, &u, c.keyBuf)
 	c.part.calls = append(c.part.calls, one)
 }
@@ -174,11 +176,36 @@ func (c *costReader) end() {
 	if d := c.Session.Dialect(); d != nil && d.Unrecorded != "" && len(p.calls) > 0 {
 		p.Unrecorded = []string{d.Name + "'s " + d.Unrecorded}
 	}
+	c.copies()
 	p.session = c.Report.ID
-	p.count(p.session, p.calls, p.lacking, func(c *call) int { return int(c.row) })
+	for i := range p.calls {
+		p.count(p.session, &p.calls[i], int(p.calls[i].row), p.lacking)
+	}
 	if dollars, ok := c.Session.Counted(); ok && c.Only == (Only{}) {
 		p.of(p.session).count(counting{own: dollars, counted: true})
 	}
+}
+
+// copies marks the calls whose records were copied from another session.
+func (c *costReader) copies() {
+	n, late := 0, &c.part.late
+	inTime := Only{Since: c.Only.Since, Until: c.Only.Until} != Only{}
+	for i := range c.part.calls {
+		one := &c.part.calls[i]
+		session, copied := c.Origins.Copied(int(one.record))
+		if copied {
+			text := one.id.CopiedFrom(session, n)
+			c.each.copied(i, text)
+			n++
+		}
+		if d := c.Session.Dialect(); copied && session != "" && inTime && d.CopyOf != nil {
+			*late++ // its time is that of the copy
+		} else {
+			c.part.calls[i-int(*late)] = *one
+		}
+	}
+	c.part.calls = c.part.calls[:len(c.part.calls)-int(*late)]
+	c.part.Copies += *late
 }
 
 // largest returns the usage of each model with the largest prompt.
@@ -208,10 +235,8 @@ func (c *costReader) replaceUsages() {
 			continue
 		}
 		f := callFields(h)
-		var key uint64
-		key, c.keyBuf = models.CallKey(c.keyBuf, f.ResponseID, f.ID, f.Time, f.Usage)
 		for i := range c.part.calls {
-			if one := &c.part.calls[i]; one.key == key {
+			if one := &c.part.calls[i]; one.record == int32(rec) {
 				u := usage.Usage()
 				c.price(one, usage, &u, c.model(&f))
 			}
@@ -226,6 +251,7 @@ type callRecord struct {
 
 	Usage, Provider, Model jsonl.Value
 	Response, ResponseID   jsonl.Value // the model that answered, and the provider's id
+	Shared                 jsonl.Value // see dialect.SharedID
 	Tool                   jsonl.Value // the tool, for a tool result
 	For                    jsonl.Value // kind of a usage entry
 	Target                 jsonl.Value // the entry that a usage is for, which replaces its own
@@ -235,17 +261,19 @@ type callRecord struct {
 // callPick names the fields of callFields, in order: of entries that have a usage, and of
 // messages.
 var callPick = jsonl.Pick{
-	Record:  []string{"usage", "provider", "model", "kind", "responseId", "targetId", "aggregateUsage"},
+	Record: []string{
+		dialect.SharedID, "usage", "provider", "model", "kind", "responseId", "targetId", "aggregateUsage",
+	},
 	Message: []string{"usage", "provider", "model", "responseModel", "responseId", "toolName"},
 }
 
 func callFields(p *jsonl.Picked) callRecord {
-	f := callRecord{Kind: p.Kind, ID: p.ID, Time: p.Timestamp, Unanswered: p.Unanswered}
+	f := callRecord{Kind: p.Kind, ID: p.ID, Time: p.Timestamp, Shared: p.Record[0], Unanswered: p.Unanswered}
 	if v := p.Message; p.Kind.IsMessage() {
 		f.Usage, f.Provider, f.Model, f.Response, f.ResponseID, f.Tool = v[0], v[1], v[2], v[3], v[4], v[5]
 		return f
 	}
-	v := p.Record
+	v := p.Record[1:]
 	f.Usage, f.Provider, f.Model, f.For, f.ResponseID = v[0], v[1], v[2], v[3], v[4]
 	if p.Kind == jsonl.ChildUsage {
 		f.Target, f.Usage = v[5], v[6]

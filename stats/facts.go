@@ -27,19 +27,21 @@ type Facts struct {
 	Account  *cache.Report     // of all branches too
 	Calls    []Call            // of models, by the lens cost, in the order of the file
 	Tools    []ToolCall        // by the lens session, in the order in which they were called
+	Own      CostSum           // of the calls that no other session owns, each once
 	Compacts []int             // the records that are compactions, by the lens session
 	Removed  map[int32]Removal // what removed messages from the context of the path, by their number
 	Findings []check.Finding   // by the lens check
 
-	answer Call              // what is known of the record that is being read
-	reuse  *reuse.Retrievals // of all results
-	names  map[string]string // texts that recur, by their JSON
+	origins sessionfmt.Origins
+	answer  Call              // what is known of the record that is being read
+	reuse   *reuse.Retrievals // of all results
+	names   map[string]string // texts that recur, by their JSON
 }
 
 // A Call is a call of a model.
 type Call struct {
 	Record int
-	Key    uint64 // the same for copies of a call, in any process
+	Key    uint64 // the same for copies of a call, in any process; not for an original whose copies have other ids and times
 	Kind   string // as CostKinds has it in JSON, in the singular
 	Source string // of the cost: billed, estimated, computed, or empty where nobody tells
 	Model  string // `provider/id`
@@ -47,6 +49,7 @@ type Call struct {
 	Usage  jsonl.Usage // as recorded
 	Stop   string      // why the answer ended
 	Missed string      // why the provider's cache did not serve it, in its words
+	Copied bool        // from another session, which owns it, or from another record of this one
 
 	ResponseID, Provider string
 }
@@ -120,6 +123,7 @@ func (f *Facts) read(l *lensRun, see func(*Facts) error) {
 		before = now
 	})
 	l.Last = append(l.Last, func() {
+		var err error
 		f.Report, f.Session, f.Replay, f.Book = l.Report, l.Session, l.Replay, l.Book
 		for i := range l.Report.Cost.calls {
 			c := &l.Report.Cost.calls[i]
@@ -129,29 +133,51 @@ func (f *Facts) read(l *lensRun, see func(*Facts) error) {
 			one.Model = l.Report.Cost.Rows[c.row].Model
 			u := &one.Usage // a later entry may have replaced it
 			u.Input, u.Output, u.CacheRead, u.CacheWrite = c.input, c.output, c.cacheRead, c.cacheWrite
+			if one.Copied = c.id.Copy || c.again; !one.Copied {
+				f.Own.add(c)
+			}
 		}
 		for i := range f.Tools {
 			f.Tools[i].Used = f.reuse.Used(f.Tools[i].ID)
 		}
-		var err error
-		f.Account, err = cache.Account(l.Book, cache.Options{Leaf: l.Point, All: true})
+		f.origins = l.Origins
+		f.Account, err = cache.Account(l.Book, cache.Options{Leaf: l.Point, All: true, Copied: f.Copied})
 		if l.fail(err); l.err == nil {
 			l.fail(see(f))
 		}
 	})
 }
 
-// called records a call of a model, and the text that identifies it, of which models.CallKey is a
+// called records a call of a model, and the text that identifies it, of which models.CallID has a
 // hash that only one process knows.
 func (f *Facts) called(c *callRecord, u *jsonl.Usage, text []byte) {
 	if f == nil {
 		return
 	}
-	sum := sha256.Sum256(text)
 	one := f.answer
-	one.Key, one.Usage, one.ResponseID, one.Provider = binary.BigEndian.Uint64(sum[:]), *u, c.ResponseID.Text(),
-		f.name(c.Provider)
+	one.Key, one.Usage, one.ResponseID, one.Provider = keyOf(text), *u, c.ResponseID.Text(), f.name(c.Provider)
 	f.Calls = append(f.Calls, one)
+}
+
+func keyOf(text []byte) uint64 {
+	sum := sha256.Sum256(text)
+	return binary.BigEndian.Uint64(sum[:])
+}
+
+// copied sets the text that identifies call i, a copy, where that is another one.
+func (f *Facts) copied(i int, text []byte) {
+	if f == nil {
+		return
+	}
+	if text != nil {
+		f.Calls[i].Key = keyOf(text)
+	}
+}
+
+// Copied reports whether a record was copied from another session.
+func (f *Facts) Copied(rec int) bool {
+	_, copied := f.origins.Copied(rec)
+	return copied
 }
 
 // name returns a text that recurs, once for all.

@@ -133,6 +133,7 @@ type lensRun struct {
 	Report  *Report
 	Session *sessionfmt.Session // set once the file has been read
 	Replay  *replay.Replay
+	Origins sessionfmt.Origins
 	Point   int // the last record of the context, -1 for none
 
 	lines *sessionfmt.Reader
@@ -194,7 +195,7 @@ func (o *Options) Read(name string) (*Report, error) {
 		open.Visit = l.visitor(open.Visit)
 	}
 	if len(l.Calls) > 0 {
-		open.Pick = callPick
+		open.Pick, open.Times = callPick, true
 	}
 	s, err := sessionfmt.Open(name, open)
 	if err != nil {
@@ -206,6 +207,7 @@ func (o *Options) Read(name string) (*Report, error) {
 	if s.Header() >= 0 {
 		line := l.line(s.Header())
 		l.Report.ID, l.Report.Project = line.Get("id").Text(), line.Get("cwd").Text()
+		l.Origins = s.Origins(line)
 	}
 	l.Report.fits = l.Report.fits && strings.Contains(l.Report.Project, o.Only.Project) &&
 		(o.Only.Agent == "" || o.Only.Agent == s.Dialect().Agent())

@@ -2,6 +2,7 @@ package stats
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"ctxtool/internal/outline"
 	"ctxtool/internal/store"
 	"ctxtool/replay"
+	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -47,21 +49,14 @@ type Summary struct {
 	Calls *Calls `json:"-"` // what tells copies of them, for MarkCopies
 }
 
-// MarkCopies says of each session which part of its cost is of calls that another has
-// too: the first by the names of files has them itself.
+// MarkCopies says of each session which part of its cost is of calls that another one owns.
 func MarkCopies(all []*Summary) {
-	seen := onceOnly{}
-	all = slices.Clone(all)
-	slices.SortStableFunc(all, func(a, b *Summary) int { return strings.Compare(a.File, b.File) })
 	for _, sum := range all {
-		if sum.Calls == nil {
-			continue
-		}
-		own := onceOnly{}
-		for _, one := range sum.Calls.paid {
-			if own.first(one.key) && !seen.first(one.key) {
-				sum.Copied += one.dollars
-			}
+		sum.Copied = 0
+	}
+	for sum, one := range calls(all) {
+		if !one.first {
+			sum.Copied += one.dollars
 		}
 	}
 }
@@ -72,13 +67,15 @@ type Calls struct {
 	rows []int32    // of each, if Options.By asks for rows
 	keys []CostKeys // of the rows
 	sum  CostSum
+
+	session string // its id
 }
 
 // Sum is their number, and what they used.
 func (c *Calls) Sum() CostSum { return c.sum }
 
 type paidCall struct {
-	key     uint64
+	id      models.CallID
 	dollars float64
 }
 
@@ -88,23 +85,46 @@ type Spent struct {
 	Cost float64 `json:"cost"`
 }
 
-// SpentBy returns what sessions cost together by the groups of Options.By, each call once: in the first
-// session by the names of files. It is what the lens cost has in its rows.
+// SpentBy returns what sessions cost together by the groups of Options.By, each call once. It is what the lens cost
+// has in its rows.
 func SpentBy(all []*Summary) []Spent {
-	seen, at, rows := onceOnly{}, map[CostKeys]int{}, []Spent{}
-	all = slices.Clone(all)
-	slices.SortStableFunc(all, func(a, b *Summary) int { return strings.Compare(a.File, b.File) })
-	for _, sum := range all {
-		if sum.Calls == nil {
-			continue
-		}
-		for i, one := range sum.Calls.paid {
-			if keys := sum.Calls.keys[sum.Calls.rows[i]]; seen.first(one.key) {
-				rowOf(&rows, at, keys, Spent{CostKeys: keys}).Cost += one.dollars
-			}
+	at, rows := map[CostKeys]int{}, []Spent{}
+	for sum, one := range calls(all) {
+		if keys := sum.Calls.keys[sum.Calls.rows[one.number]]; one.first {
+			rowOf(&rows, at, keys, Spent{CostKeys: keys}).Cost += one.dollars
 		}
 	}
 	return rows
+}
+
+// A placedCall is a call of a session.
+type placedCall struct {
+	*paidCall
+	number int  // in the session, from 0
+	first  bool // no session before it has it
+}
+
+// calls yields the calls of sessions: those that no session copied from another one first, by the names of files.
+func calls(all []*Summary) iter.Seq2[*Summary, placedCall] {
+	all = slices.Clone(all)
+	slices.SortStableFunc(all, func(a, b *Summary) int { return strings.Compare(a.File, b.File) })
+	return func(yield func(*Summary, placedCall) bool) {
+		seen := models.CallSet{}
+		for _, copies := range []bool{false, true} {
+			for _, sum := range all {
+				if sum.Calls == nil {
+					continue
+				}
+				seen.AddSession(sum.Calls.session)
+				for i := range sum.Calls.paid {
+					one := &sum.Calls.paid[i]
+					if one.id.Copy == copies && !yield(sum, placedCall{one, i, seen.Add(one.id)}) {
+						return
+					}
+				}
+			}
+		}
+	}
 }
 
 // Summarize opens a session file and sums it up; the summary is nil where the session is
@@ -152,9 +172,11 @@ func (sum *Summary) look(l *lensRun) {
 			l.fail(err)
 		}
 		cost := l.Report.Cost
-		sum.Reading, sum.Calls = s.Reading(), &Calls{paid: make([]paidCall, len(cost.calls)), sum: cost.CostSum}
+		sum.Reading, sum.Calls = s.Reading(), &Calls{sum: cost.CostSum, session: cost.session}
 		for i := range cost.calls {
-			sum.Calls.paid[i] = paidCall{cost.calls[i].key, cost.calls[i].dollars}
+			if c := &cost.calls[i]; !c.again {
+				sum.Calls.paid = append(sum.Calls.paid, paidCall{c.id, c.dollars})
+			}
 		}
 		if len(l.By) > 0 {
 			sum.Calls.group(cost)
@@ -175,9 +197,11 @@ func (sum *Summary) look(l *lensRun) {
 
 // group keeps the rows of the calls.
 func (c *Calls) group(cost *CostPart) {
-	c.rows, c.keys = make([]int32, len(cost.calls)), make([]CostKeys, len(cost.Rows))
+	c.keys = make([]CostKeys, len(cost.Rows))
 	for i := range cost.calls {
-		c.rows[i] = cost.calls[i].row
+		if !cost.calls[i].again {
+			c.rows = append(c.rows, cost.calls[i].row)
+		}
 	}
 	for i := range cost.Rows {
 		c.keys[i] = cost.Rows[i].CostKeys

@@ -202,7 +202,9 @@ func (o *renderOptions) htmlStore(e *env, dir string) error {
 }
 
 func (o *renderOptions) storePage(e *env, f listedFile) (*pages.Summary, error) {
-	s, err := sessionfmt.Open(f.path, e.opening(1))
+	open := e.opening(1)
+	open.Times = true // tell copies of other sessions
+	s, err := sessionfmt.Open(f.path, open)
 	if err != nil {
 		return nil, err
 	}

@@ -21,6 +21,8 @@ type Options struct {
 	All     bool            // all branches, in file order
 	Broken  bool            // Rows are only those with something billed again
 	InPlace *models.InPlace // what stands in place in all requests; nil for what pi sends to each model
+	// Copied reports whether a record was copied from another session: its request is not reported. Nil where none was.
+	Copied func(rec int) bool
 }
 
 // A Report is the account of a session.
@@ -107,7 +109,9 @@ func Account(l *ledger.Ledger, opt Options) (*Report, error) {
 }
 
 // reported reports whether a request is reported, by its answer.
-func (c *accountant) reported(rec int32) bool { return c.opt.All || c.onPath[rec] }
+func (c *accountant) reported(rec int32) bool {
+	return (c.opt.All || c.onPath[rec]) && (c.opt.Copied == nil || !c.opt.Copied(int(rec)))
+}
 
 // rules returns the rules of the models of reported requests.
 func (c *accountant) rules() (all []Rule) {

@@ -50,6 +50,15 @@ type Dialect struct {
 	// Base is what a file continues: the name of another, and how much of that. It is nil
 	// where files stand for themselves.
 	Base func(first jsonl.Value) (b Base, ok bool)
+	// CopyOf is the session of whose lines a file begins with copies, where these have new times: by the first two
+	// lines of the file. Upto is the ordinal of the first line that is no copy, where the file tells. Same is what a
+	// line shares with its copy, absent for one that does not count; asks reports whether it is a prompt, which no
+	// fork ends with. Both are nil where copies keep their times.
+	CopyOf func(first, second jsonl.Value) (b Base, ok bool)
+	Same   func(line jsonl.Value) (what jsonl.Value, asks bool)
+	// OlderCopies reports that a copied entry keeps its time, so that it is older than its session, whose header does
+	// not name another one.
+	OlderCopies bool
 	// Unrecorded are calls that the agent pays for and does not record.
 	Unrecorded string
 	// Uncached reports that a usage does not tell what was read from a cache.
@@ -156,6 +165,7 @@ type Head struct {
 	Time  jsonl.Value // from Scan
 	// NoUsage reports that the line is known to have no usage.
 	NoUsage bool
+	Copied  bool // the line names the session that it was copied from
 }
 
 // A Span is where a line is, bytes.
@@ -232,6 +242,8 @@ type Tree interface {
 	Unanswered(entry int)
 	// Counted is what the agent counted for one of its runs, in US dollars, in place of an earlier count.
 	Counted(run string, dollars float64)
+	// Copied marks an entry that was copied from another session.
+	Copied(entry int)
 	// Recorded marks an answer whose request is recorded.
 	Recorded(entry int)
 	// Leaf is the entry that the next one follows, -1 for none; Move makes it another one. After

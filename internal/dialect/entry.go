@@ -3,10 +3,9 @@ package dialect
 import (
 	"bytes"
 	"cmp"
-	"fmt"
-	"hash/fnv"
 	"slices"
 	"strconv"
+	"time"
 
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -196,13 +195,26 @@ func (m *Message) SetTruth(name string, is bool) { m.Set(name, truth[is]) }
 
 var truth = map[bool]jsonl.Value{true: jsonl.Value("true"), false: jsonl.Value("false")}
 
-// ResponseID names a response that has no id, by what copies of its answer share.
-func ResponseID(shared ...jsonl.Value) jsonl.Value {
-	h := fnv.New64a()
-	for _, v := range shared {
-		h.Write(v)
+// SharedID is the member of an entry that an answer and its copies have in common where copies get ids of their own.
+const SharedID = "sharedId"
+
+// Share sets [SharedID] of the entry, by values that the copies of an answer keep.
+func (e *Entry) Share(kept ...jsonl.Value) {
+	hash := uint64(14695981039346656037) // FNV-1a
+	for _, v := range kept {
+		for _, c := range v {
+			hash = (hash ^ uint64(c)) * 1099511628211
+		}
 	}
-	return fmt.Appendf(nil, `"usage-%016x"`, h.Sum64())
+	made := &e.of.made
+	from := len(*made)
+	*made = append(strconv.AppendUint(append(*made, '"'), hash, 16), '"')
+	e.Set(SharedID, (*made)[from:len(*made):len(*made)])
+}
+
+// Stamp returns a time in milliseconds since 1970 as entries have it.
+func Stamp(ms int64) jsonl.Value {
+	return time.UnixMilli(ms).UTC().AppendFormat(nil, `"2006-01-02T15:04:05.000Z07:00"`)
 }
 
 // DataURL returns the image that a data URL holds.

@@ -91,6 +91,7 @@ func (p *Project) add(r *Report) {
 // Finish readies the store for showing, once all sessions have been added.
 func (s *Store) Finish() {
 	s.Schema = StoreSchema
+	(&stats.Options{Lenses: lenses, By: byProject}).Finish(&s.sum)
 	if s.sum.Cost != nil {
 		s.Prices = s.sum.Cost.Prices
 		for _, row := range s.sum.Cost.Rows {

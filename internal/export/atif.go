@@ -51,7 +51,6 @@ type story struct {
 	*stats.Facts
 	l     *replay.Reader
 	lines *sessionfmt.Reader
-	begun int64         // when the session was copied from another, milliseconds since 1970; 0 if it was not
 	told  []int32       // by record, the trajectory that told it first, from 1; 0 for none
 	calls map[int32]int // of models, by their record
 	done  []bool        // of these, those that a step tells, and copies of others
@@ -62,7 +61,7 @@ type story struct {
 	said    []bool  // by record, those whose message this branch has told
 }
 
-func newStory(f *stats.Facts) (*story, error) {
+func newStory(f *stats.Facts) *story {
 	t := &story{Facts: f, l: f.Replay.NewReader(), lines: f.Session.NewReader(), calls: map[int32]int{},
 		done: make([]bool, len(f.Calls))}
 	n := f.Session.Len()
@@ -70,24 +69,11 @@ func newStory(f *stats.Facts) (*story, error) {
 	for _, rec := range f.Compacts {
 		t.compact[rec] = true
 	}
-	known := map[uint64]bool{}
 	for i := range f.Calls {
 		t.calls[int32(f.Calls[i].Record)] = i
-		t.done[i] = known[f.Calls[i].Key]
-		known[f.Calls[i].Key] = true
+		t.done[i] = f.Calls[i].Copied
 	}
-	header, err := f.Session.HeaderLine()
-	if header.Get("parentSession").Truthy() {
-		t.begun, _ = header.Get("timestamp").Date()
-	}
-	return t, err
-}
-
-// copied reports whether a record was copied from another session: it is older than its own, or stands
-// in a file that the session continues.
-func (t *story) copied(rec int) bool {
-	at, ok := t.Session.Time(rec)
-	return t.begun != 0 && ok && at < t.begun || t.Session.Pos(rec).File != t.Session.Pos(t.Session.Len()-1).File
+	return t
 }
 
 // branches returns the leaves of a session that have requests of their own, that of the session first.
@@ -243,7 +229,7 @@ func (b *telling) first(rec int) {
 
 // again reports whether a record was told by an earlier trajectory, or by another session.
 func (b *telling) again(rec int) bool {
-	return b.told[rec] != 0 && b.told[rec] != b.own || b.copied(rec)
+	return b.told[rec] != 0 && b.told[rec] != b.own || b.Copied(rec)
 }
 
 // prompted tells the system prompt of a request, if it is another one than before.

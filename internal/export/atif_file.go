@@ -14,10 +14,7 @@ import (
 
 // trajectories writes a file for each branch of a session.
 func trajectories(w *writing, f *stats.Facts) error {
-	t, err := newStory(f)
-	if err != nil {
-		return err
-	}
+	t := newStory(f)
 	id := cmp.Or(f.Report.ID, w.name)
 	leaves := t.branches()
 	if len(leaves) > 0 { // what they share is the first one's
@@ -88,10 +85,7 @@ func (w *writing) trajectory(out *bufio.Writer, t *story, leaf int, number int32
 	before := ",\"subagent_trajectories\":[\n"
 	for _, file := range subs {
 		err := w.Stats.Facts(file, func(f *stats.Facts) error {
-			sub, err := newStory(f)
-			if err != nil {
-				return err
-			}
+			sub := newStory(f)
 			out.WriteString(before)
 			before = ",\n"
 			return w.trajectory(out, sub, f.Session.Leaf(), 1, agentID(file), nil)
@@ -147,7 +141,7 @@ func (t *story) head(leaf int, id string) (object, error) {
 func (t *story) others() object {
 	calls, cost := 0, float64(0)
 	for i := range t.Calls {
-		if c := &t.Calls[i]; !t.done[i] && !t.copied(c.Record) {
+		if c := &t.Calls[i]; !t.done[i] {
 			calls, cost = calls+1, cost+c.Cost
 		}
 	}

@@ -49,7 +49,7 @@ func (m *maker) number() {
 // requestRows makes the rows of the calls of models. Those of the account of the cache come in the
 // same order.
 func (m *maker) requestRows() {
-	windows, known := m.windows(), map[uint64]bool{}
+	windows := m.windows()
 	next, stop := iter.Pull(m.Account.Bare)
 	defer stop()
 	for i := range m.Calls {
@@ -57,21 +57,21 @@ func (m *maker) requestRows() {
 		row := Request{
 			Session: m.key, Request: int64(i), EntryID: m.Session.ID(c.Record), Line: int64(m.Session.Line(c.Record)),
 			Kind:    c.Kind,
-			CallKey: int64(c.Key), Copy: known[c.Key], ResponseID: unless0(c.ResponseID), At: m.at(c.Record),
+			CallKey: int64(c.Key), Copy: c.Copied, ResponseID: unless0(c.ResponseID), At: m.at(c.Record),
 			Provider: c.Provider, Model: c.Model,
 			StopReason: unless0(c.Stop), LatencyMS: m.since(m.Session.Parent(c.Record), c.Record),
 			InputTokens: c.Usage.Input, CacheReadTokens: c.Usage.CacheRead, CacheWriteTokens: c.Usage.CacheWrite,
 			CacheWrite1hTokens: c.Usage.CacheWrite1h, OutputTokens: c.Usage.Output,
 			OnPath: m.onPath[c.Record], WindowNo: int64(windows[c.Record]), MissReason: unless0(c.Missed),
 		}
-		known[c.Key] = true
 		if c.Source != "" {
 			row.CostUSD, row.CostSource = &c.Cost, &c.Source
 		}
 		if k := m.Book.Answered(c.Record); k >= 0 && m.rows[k] == int32(i) {
 			m.answerRow(&row, k)
-			for r, ok := next(); ok; r, ok = next() {
-				if r.Record == c.Record {
+			for own := !m.Copied(c.Record); own; { // the account has no copies
+				var r *cache.Row
+				if r, own = next(); own && r.Record == c.Record {
 					cacheRow(&row, r)
 					break
 				}
@@ -239,6 +239,9 @@ func (m *maker) inputCost(q *ledger.Request) input {
 	paid := float64(0)
 	if at := m.rows[m.Book.Answered(int(q.Record))]; at >= 0 {
 		c := &m.Calls[at]
+		if c.Copied {
+			return input{} // its session has paid
+		}
 		if u := &c.Usage.Cost; u.Known && u.Input+u.CacheRead+u.CacheWrite > 0 {
 			return input{u.Input + u.CacheWrite, u.CacheRead}
 		}

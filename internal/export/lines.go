@@ -46,7 +46,9 @@ func lines(w *writing, f *stats.Facts) error {
 				"session": f.Report.ID, "entry": f.Session.ID(int(q.Record)), "request": q.Number, "model": modelOf(m),
 				"stop_reason": m.Stop.Text(),
 			}
-			if c := calls[q.Record]; c != nil {
+			if f.Copied(int(q.Record)) {
+				about["copied"] = true // its session has what it cost
+			} else if c := calls[q.Record]; c != nil {
 				about["prompt_tokens"], about["completion_tokens"] = c.Usage.Prompt(), c.Usage.Output
 				if c.Source != "" {
 					about["cost_usd"] = c.Cost

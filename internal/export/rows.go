@@ -41,7 +41,7 @@ type Session struct {
 	Prompts   int64  `parquet:"prompts"`                         // of the user
 	Requests  int64  `parquet:"requests"`                        // that models answered
 	Calls     int64  `parquet:"calls"`                           // of models; the rows of `requests`
-	// of these, those that have the key of an earlier one of this session
+	// of these, those that a fork copied from another session, or that this one has twice
 	Copies        int64   `parquet:"copies"`
 	ToolCalls     int64   `parquet:"tool_calls"`     // the rows of `tool_calls`
 	ToolErrors    int64   `parquet:"tool_errors"`    // of these, those that failed
@@ -79,9 +79,9 @@ type Request struct {
 	Line    int64  `parquet:"line"`     // of that entry, from 1
 	// `answer`, `tool`, `summary`, `warming` or `other`
 	Kind string `parquet:"kind,dict"`
-	// a hash that copies of a call share, in any session: count each once
+	// a hash that copies of a call share; a copy under another id and time has a key of its own
 	CallKey int64 `parquet:"call_key"`
-	// an earlier call of this session has the same key
+	// copied from another session, which owns the call, or an earlier call of this one: in no sum
 	Copy       bool    `parquet:"copy"`
 	ResponseID *string `parquet:"response_id"`                       // the provider's
 	At         *int64  `parquet:"written_at,timestamp(millisecond)"` // when its entry was written

@@ -136,13 +136,13 @@ func (m *maker) id(rec int) *string {
 // sessionRow makes the row of the session from its other rows and the lenses' sums.
 func (m *maker) sessionRow() {
 	s, r := m.Session, m.Report
-	cost, total := &r.Cost.CostSum, m.Account.Total
+	cost, total := &m.Own, m.Account.Total
 	one := Session{
 		Session: m.key, SessionID: r.ID, Path: m.text(filepath.ToSlash(s.Name)), AgentVersion: unless0(s.WrittenBy()),
 		Fidelity: "exact", Project: m.text(m.About.CWD), Title: m.text(m.About.Title()), Bytes: s.OwnSize(),
 		Entries: int64(s.Coverage.Entries), Messages: int64(r.Session.Messages), Prompts: int64(r.Session.Turns),
 		Requests: int64(r.Session.Requests),
-		Calls:    int64(len(m.Calls)), Copies: r.Cost.Copies, ToolCalls: int64(r.Session.Calls.Calls),
+		Calls:    int64(len(m.Calls)), Copies: int64(len(m.Calls)) - cost.Calls.Total, ToolCalls: int64(r.Session.Calls.Calls),
 		ToolErrors: int64(r.Session.Calls.Error),
 		Branches:   int64(r.Session.Branches), Compactions: int64(r.Session.Compactions),
 		Model: unless0(m.About.Model), ContextTokens: some(int64(m.About.Context)),
@@ -181,7 +181,7 @@ func millis(stamp string) *int64 {
 func (m *maker) compactionRows() {
 	costs := map[int]float64{}
 	for i := range m.Calls {
-		if c := &m.Calls[i]; c.Source != "" {
+		if c := &m.Calls[i]; c.Source != "" && !c.Copied {
 			costs[c.Record] += c.Cost
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -28,13 +29,13 @@ type Index struct {
 	Edits  [][2]int32 `json:"edits,omitempty"`
 
 	times []int64
-	keys  []uint64 // of calls; see models.CallKey
-	calls []call   // each once
+	ids   []models.CallID // of calls
+	calls []call          // each once
 }
 
-// A call is what a call of a model cost, in dollars, by its key.
+// A call is what a call of a model cost, in dollars.
 type call struct {
-	key  uint64
+	id   models.CallID
 	cost float64
 }
 
@@ -50,7 +51,7 @@ func (x *Index) start(s *sessionfmt.Session) {
 	n := s.Len()
 	x.Up, x.Kind, x.Time = make([]int32, n), make([]int32, n), make([]int64, n)
 	x.Has, x.Tokens = make([]int32, n), make([]int32, n)
-	x.Output, x.Cost, x.keys = make([]int64, n), make([]float64, n), make([]uint64, n)
+	x.Output, x.Cost, x.ids = make([]int64, n), make([]float64, n), make([]models.CallID, n)
 	x.times = make([]int64, n)
 }
 
@@ -61,24 +62,33 @@ func (x *Index) take(s *sessionfmt.Session, i int, kind jsonl.Kind, f *facts) {
 	}
 	x.Kind[i], x.Has[i], x.times[i] = int32(kind), int32(f.has), f.time
 	x.Output[i], x.Cost[i] = int64(f.output), f.cost
-	if x.keys != nil { // else the index is complete
-		x.keys[i] = f.key
+	if x.ids != nil { // else the index is complete
+		x.ids[i] = f.id
 	}
 }
 
 // Finish completes the index, once all rows have been read.
 func (p *Report) Finish() error {
 	x, lines := &p.Index, p.s.NewReader()
-	if x.keys == nil {
+	if x.ids == nil {
 		return nil // already finished
 	}
+	header, err := p.s.HeaderLine()
+	if err != nil {
+		return err
+	}
+	from := p.s.Origins(header)
 	var ids strings.Builder
 	var last int64
-	counted := map[uint64]bool{}
+	counted, copies := models.CallSet{}, 0
 	for i := range p.s.Len() {
-		if key := x.keys[i]; key != 0 && !counted[key] {
-			counted[key] = true
-			x.calls = append(x.calls, call{key, x.Cost[i]})
+		id := x.ids[i]
+		if session, copied := from.Copied(i); copied && id.Record != 0 {
+			id.CopiedFrom(session, copies)
+			copies++
+		}
+		if id.Record != 0 && counted.Add(id) {
+			x.calls = append(x.calls, call{id, x.Cost[i]})
 			p.Head.Cost += x.Cost[i]
 			if x.Has[i]&computed == 0 {
 				p.Head.Recorded += x.Cost[i]
@@ -111,7 +121,7 @@ func (p *Report) Finish() error {
 			x.Edits = append(x.Edits, [2]int32{int32(i), int32(target)})
 		}
 	}
-	x.IDs, x.keys = ids.String(), nil
+	x.IDs, x.ids = ids.String(), nil
 	p.Head.Over = p.Head.Window > 0 && int64(p.Head.Usage.Tokens) > p.Head.Window
 	return nil
 }

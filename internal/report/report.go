@@ -268,7 +268,8 @@ type Summary struct {
 	Sizes []int `json:"sizes,omitempty"`
 	Over  bool  `json:"over,omitempty"` // the last of them exceeds the window
 
-	calls []call // of the session, each once
+	id    string // of the session
+	calls []call // of it, each once
 }
 
 // mostSizes is the maximum length of Summary.Sizes.
@@ -281,6 +282,9 @@ func (p *Report) Summary() *Summary {
 		About: h.About, Findings: len(h.Findings) + len(h.Stopped),
 		Tokens: p.total.Recorded.Prompt(), Read: h.Cache.Read, Again: p.total.Rebilled.Cost,
 		Cost: h.Cost, Recorded: h.Recorded, From: h.From, Over: h.Over, calls: p.Index.calls,
+	}
+	if at := p.s.Header(); at >= 0 {
+		s.id = p.s.ID(at)
 	}
 	s.First, _ = outline.FirstPrompt(p.s, h.Leaf)
 	sizes, model := p.path()
@@ -316,14 +320,18 @@ type Store struct {
 
 // NewStore returns the report of a store with these sessions.
 func NewStore(title string, redacted bool, all []*Summary) *Store {
-	seen := map[uint64]bool{}
-	for _, s := range all {
-		for _, c := range s.calls {
-			if seen[c.key] {
-				s.Copied += c.cost
+	seen := models.CallSet{}
+	for _, copies := range []bool{false, true} {
+		for _, s := range all {
+			seen.AddSession(s.id)
+			for _, c := range s.calls {
+				if c.id.Copy == copies && !seen.Add(c.id) {
+					s.Copied += c.cost
+				}
 			}
-			seen[c.key] = true
 		}
+	}
+	for _, s := range all {
 		s.calls = nil
 	}
 	return &Store{Schema: "ctxtool/page.store/2", Title: title, Redacted: redacted, Prices: models.Date, Sessions: all}

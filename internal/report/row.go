@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"ctxtool/internal/activity"
+	"ctxtool/internal/dialect"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -30,14 +31,16 @@ type facts struct {
 	call   [len(callFields)]value
 	output int     // tokens
 	cost   float64 // dollars, as recorded or by the table
-	key    uint64  // of the call, 0 for none; see models.CallKey
+	id     models.CallID
 }
 
-// callFields are what a call is known by, besides its usage: two fields of the entry, and fields of
+// callFields are what a call is known by, besides its usage: fields of the entry, and fields of
 // its message, or of the entry if it is none.
-var callFields = [...]string{"id", "timestamp", "provider", "model", "responseModel", "responseId"}
+var callFields = [...]string{
+	"id", "timestamp", dialect.SharedID, "provider", "model", "responseModel", "responseId",
+}
 
-const ofEntry = 2 // the number of those of the entry
+const ofEntry = 3 // the number of those of the entry
 
 // called records a field of a call, if it is one of callFields[first:end].
 func (f *facts) called(key []byte, v value, first, end int) {
@@ -78,6 +81,8 @@ func (w *rower) entry(dst []byte, kind jsonl.Kind, line value) []byte {
 			if kind != jsonl.Header {
 				return dst
 			}
+		case dialect.SharedID:
+			return dst
 		case "timestamp":
 			if ms, ok := v.Millis(); ok {
 				w.has, w.time = w.has&^noTime, ms
@@ -184,9 +189,10 @@ func (w *rower) paid(dst []byte, usage value) []byte {
 // price records what a row's call used and cost.
 func (w *rower) price() {
 	u, c := w.usage.Usage(), &w.call
-	w.key, w.buf = models.CallKey(w.buf, c[5], c[0], c[1], w.usage)
+	call := models.CallRecord{ID: c[0], Time: c[1], Shared: c[2], Response: c[6], Usage: &u}
+	w.id, w.buf = call.Identify(w.buf)
 	w.output = int(u.Output)
-	cost, recorded := w.table.Paid(&u, c[2], c[3], c[4])
+	cost, recorded := w.table.Paid(&u, c[3], c[4], c[5])
 	w.cost = cost
 	if !recorded {
 		w.has |= computed

@@ -29,7 +29,7 @@ var Dialect = dialect.Dialect{
 	Pick: jsonl.Pick{
 		Record: []string{"isSidechain", "subtype", "isMeta", "isCompactSummary", "logicalParentUuid", "leafUuid",
 			"explicit", "summarizeMetadata", "attachment", "rendered", "version", "parentLastUuid",
-			"requestId"},
+			"requestId", "forkedFrom"},
 		Message: []string{"id", "model", "stop_reason", "content"},
 		As:      jsonl.Names{ID: "uuid", Parent: "parentUuid", Message: "message"},
 	},
@@ -197,6 +197,7 @@ const (
 	atVersion
 	atForked
 	atRequest
+	atCopied
 )
 
 // read is the dialect's Read.
@@ -205,7 +206,7 @@ func read(p *jsonl.Picked) dialect.Head {
 	if !known {
 		return dialect.Head{Code: dialect.Unknown, ID: p.ID, Ref: p.ParentID}
 	}
-	head := dialect.Head{Code: code, ID: p.ID, Ref: p.ParentID}
+	head := dialect.Head{Code: code, ID: p.ID, Ref: p.ParentID, Copied: p.Record[atCopied].IsObject()}
 	switch code {
 	case user:
 		head.Code, head.Group = userCode(p)

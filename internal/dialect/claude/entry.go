@@ -236,6 +236,9 @@ func (m *maker) answer(lines []jsonl.Value) (last int) {
 	msg.SetText("provider", "anthropic")
 	msg.Set("model", m.msg.model)
 	msg.Set("responseId", m.msg.id)
+	if request := lines[0].First("requestId"); request.IsString() {
+		m.e.Share(m.msg.id, request, lines[0].First("timestamp"))
+	}
 	why, none := stops[string(m.msg.stop.Inside())], m.msg.model.Is("<synthetic>")
 	switch {
 	case none:

@@ -31,6 +31,8 @@ var Dialect = dialect.Dialect{
 	New:     newArranger,
 	Make:    makeEntry,
 	Base:    base,
+	CopyOf:  copyOf,
+	Same:    same,
 	Record:  isRecord,
 	Bulk:    []dialect.Bulk{{About: "histories in compactions", Path: []string{"payload", "replacement_history"}}},
 	Version: func(line jsonl.Value) jsonl.Value { return payloadOf(line).Get("cli_version") },
@@ -81,6 +83,33 @@ func sessionID(line jsonl.Value) jsonl.Value {
 func base(first jsonl.Value) (b dialect.Base, ok bool) {
 	f := first.Get("payload").Get("history_base").All("thread_id", "end_ordinal_exclusive", "end_byte_offset")
 	return dialect.Base{ID: f[0].Text(), Upto: f[1].Int(), Keep: f[2].Int()}, f[0].IsString()
+}
+
+// copyOf is the rollout whose lines a fork begins with, or a sub-agent that got the history of the thread that started
+// it. Older forks name it only by its session_meta, which comes second.
+func copyOf(first, second jsonl.Value) (b dialect.Base, ok bool) {
+	f := payloadOf(first).All("id", "forked_from_id", "parent_thread_id", "subagent_history_start_ordinal")
+	id := jsonl.FirstText(f[1], sessionID(second), f[2])
+	if f[3].IsNumber() {
+		b.Upto = f[3].Int()
+	} else if f[2].IsString() && !f[1].IsString() {
+		id = sessionID(second) // a sub-agent without a history has a parent too
+	}
+	b.ID = id.Text()
+	return b, b.ID != "" && b.ID != f[0].Text()
+}
+
+// same is what a fork copies of a line: an item, a usage, or a compaction.
+func same(line jsonl.Value) (what jsonl.Value, asks bool) {
+	f := line.All("type", "payload")
+	item := f[1].All("type", "role", "info")
+	switch typ := f[0]; {
+	case typ.Is("response_item"):
+		return f[1], item[0].Is("message") && item[1].Is("user")
+	case typ.Is("compacted"), typ.Is("token_usage_record"), typ.Is("event_msg") && item[2].IsObject():
+		return f[1], false
+	}
+	return nil, false
 }
 
 // What a line is.

@@ -60,7 +60,7 @@ func makeEntry(s *dialect.Source) {
 		m.e.Set("modelId", m.payload.model)
 	case jsonl.UsageEntry:
 		m.e.SetText("kind", "compaction")
-		m.usage(m.e.Set, m.used(), nil)
+		m.usage(m.e.Set, m.used())
 	case jsonl.Transform:
 		m.transform()
 	case jsonl.Unknown:
@@ -167,7 +167,7 @@ func (m *maker) answer() {
 	used, msg := m.used(), m.e.Message(jsonl.Assistant)
 	m.blocks(msg, m.items)
 	msg.SetText("api", "openai-codex-responses")
-	m.usage(msg.Set, used, m.items)
+	m.usage(msg.Set, used)
 	why := ""
 	if m.Unanswered {
 		why = "aborted"
@@ -244,7 +244,11 @@ func (m *maker) arguments(it *item) jsonl.Value {
 
 // A used is what lines of a turn say of model, service tier and usage. The tier on a record of usage
 // counts before that of the settings.
-type used struct{ model, usage, id, total, tier, asked jsonl.Value }
+type used struct {
+	model, usage, id, tier, asked jsonl.Value
+
+	line jsonl.Value // with the usage
+}
 
 // used reads the lines that say so, and takes all others as items of the answer.
 func (m *maker) used() (u used) {
@@ -264,9 +268,9 @@ func (m *maker) used() (u used) {
 		case it.thread.raw.Exists():
 			u.asked = it.thread.tier
 		case it.info.raw.Exists(): // of a token_count
-			u.usage, u.total, u.tier = it.info.last, it.info.total, it.tier
+			u.usage, u.line, u.tier = it.info.last, raw, it.tier
 		case it.usage.Exists():
-			u.usage, u.id, u.tier = it.usage, it.responseID, it.tier
+			u.usage, u.id, u.line, u.tier = it.usage, it.responseID, raw, it.tier
 		}
 	}
 	return u
@@ -277,13 +281,13 @@ var unknown = jsonl.Value(`"unknown"`)
 
 // usage sets model and usage of a response, in pi's terms: what was read from the cache is no part
 // of the input.
-func (m *maker) usage(set func(string, jsonl.Value), u used, items []item) {
+func (m *maker) usage(set func(string, jsonl.Value), u used) {
 	set("provider", openai)
-	if u.total.Exists() && !u.id.Exists() && len(items) > 0 {
-		u.id = dialect.ResponseID(items[0].raw, u.total) // forks copy both under new times
-	}
 	set("model", jsonl.FirstText(u.model, unknown))
 	set("responseId", u.id)
+	if u.line.Exists() {
+		m.e.Share(u.line)
+	}
 	if u.usage.IsObject() {
 		n := u.usage.Ints("input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens",
 			"total_tokens")

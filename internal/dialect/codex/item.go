@@ -31,9 +31,8 @@ type item struct {
 		tier jsonl.Value `member:"service_tier"`
 	} `member:"thread_settings"`
 	info struct {
-		raw   jsonl.Value
-		last  jsonl.Value `member:"last_token_usage"`
-		total jsonl.Value `member:"total_token_usage"`
+		raw  jsonl.Value
+		last jsonl.Value `member:"last_token_usage"`
 	}
 }
 

@@ -50,6 +50,9 @@ func makeEntry(s *dialect.Source) {
 	}
 	switch s.Kind {
 	case jsonl.Header:
+		if at := line.Get("time_created"); at.IsNumber() { // the row's own time is that of its last change
+			m.e.Time = dialect.Stamp(at.Int())
+		}
 		m.e.Set("cwd", line.Get("directory"))
 		m.e.Set("parentSession", line.Get("parent_id"))
 	case jsonl.SessionInfo:
@@ -292,13 +295,12 @@ func (m *infoData) stopReason() string {
 	return ""
 }
 
-// usageOf sets model and usage of a request. Forks copy messages under new ids: by its times
-// and tokens, a response is known again.
+// usageOf sets model and usage of a request. Forks copy messages with their times under new ids.
 func (m *maker) usageOf(set func(string, jsonl.Value), of *infoData) {
 	set("provider", of.providerID)
 	set("model", of.modelID)
 	if tokens := of.tokens; tokens.IsObject() {
-		set("responseId", dialect.ResponseID(of.time, tokens))
+		m.e.Share(of.time, tokens)
 		set("usage", m.usage(tokens, of.cost))
 	}
 }

@@ -25,7 +25,7 @@ var Dialect = dialect.Dialect{
 	Sniff: sniff,
 	Store: dialect.Store{Variable: "XDG_DATA_HOME", Home: filepath.Join(".local", "share"),
 		Folders: []string{filepath.Join("opencode", "opencode.db")}},
-	File: fileID, Session: sessionID, Policy: "opencode", Unrecorded: "titles",
+	File: fileID, Session: sessionID, Policy: "opencode", Unrecorded: "titles", OlderCopies: true,
 	Version: func(row jsonl.Value) jsonl.Value { return row.Get("version") }, Newest: "1.18.33",
 	Database: &dialect.Database{
 		Files: "opencode*.db", Sessions: "session", ID: "id", Parent: "parent_id", Time: written,
@@ -52,7 +52,8 @@ var Version2 = dialect.Dialect{
 		return isSession(first) && strings.HasPrefix(first.Get("version").Text(), "2.")
 	},
 	File: fileID, Session: sessionID, Policy: "opencode", Unrecorded: "titles", Neutral: true,
-	Read: read, Scan: scan, New: newArranger, Make: makeEntry,
+	OlderCopies: true,
+	Read:        read, Scan: scan, New: newArranger, Make: makeEntry,
 	Certainty: dialect.Certainty{Messages: "rule", System: "absent", Tools: "absent"},
 }
 

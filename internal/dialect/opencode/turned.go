@@ -158,7 +158,8 @@ func (m *maker) rowAnswer(data, seq jsonl.Value) {
 		case typ.Is("reasoning"):
 			msg.Add(jsonl.Block{Kind: jsonl.ThinkingBlock, Text: text})
 		case typ.Is("tool"):
-			msg.Add(jsonl.Block{Kind: jsonl.CallBlock, ID: p.Get("id"), Name: p.Get("name"), Args: object(p.Get("state").Get("input"))})
+			msg.Add(jsonl.Block{Kind: jsonl.CallBlock, ID: p.Get("id"), Name: p.Get("name"),
+				Args: object(p.Get("state").Get("input"))})
 		}
 	}
 	if data.Get("error").IsObject() {
@@ -168,7 +169,7 @@ func (m *maker) rowAnswer(data, seq jsonl.Value) {
 	msg.Set("provider", f[1].Get("providerID"))
 	msg.Set("model", f[1].Get("id"))
 	if f[2].IsObject() {
-		msg.Set("responseId", dialect.ResponseID(seq, f[0], f[2]))
+		m.e.Share(data.Get("time"), seq, f[2])
 		msg.Set("usage", m.usage(f[2], f[3]))
 	}
 	msg.Stop(why)

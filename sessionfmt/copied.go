@@ -1,0 +1,170 @@
+package sessionfmt
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"ctxtool/internal/dialect"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// Origins tells which records of a session were copied from another one: by a fork, a clone, or a sub-agent that
+// begins with what its parent had. A copy is known by this relation, never by what it says or used.
+type Origins struct {
+	s      *Session
+	parent string // the id of the session that was copied; empty if copies do not need it
+	began  int64  // when the session began, milliseconds since 1970, where copies are older; else 0
+}
+
+// Origins returns where the records of a session come from, given its header as HeaderLine has it. It needs
+// Options.Times for copies that are known by being older than their session.
+func (s *Session) Origins(header jsonl.Value) Origins {
+	f := header.All("parentSession", "timestamp")
+	o := Origins{s: s, parent: f[0].Text()}
+	if s.copiedFrom != "" {
+		o.parent = s.copiedFrom
+	}
+	if f[0].Truthy() || s.dialect != nil && s.dialect.OlderCopies {
+		o.began, _ = f[1].Millis()
+	}
+	return o
+}
+
+// Copied reports whether record i was copied from another session. from is the id of that session where the copy has
+// another id or time than the original, so that only the relation tells; it is empty for a copy that kept both.
+func (o *Origins) Copied(i int) (from string, copied bool) {
+	s := o.s
+	if s == nil || s.records[i].kind == jsonl.Header || s.Held(i) {
+		return "", false
+	}
+	off := s.records[i].off()
+	if s.records[i].flags&flagCopied != 0 || off >= s.copied.off && off < s.copied.end {
+		return o.parent, true
+	}
+	at, dated := s.Time(i)
+	return "", s.sectionAt(off) != nil || o.began != 0 && dated && at < o.began
+}
+
+// mostBeside is how many files beside a fork are looked into for the session that it was copied from.
+const mostBeside = 1000
+
+// findCopied finds the lines at the beginning of the file that are copies, where the agent wrote them again under new
+// times: they say the same, in the same order, as those that the other session had when this one began. Without the
+// file of that session no line is known as a copy.
+func (s *Session) findCopied(first jsonl.Value, opt Options) error {
+	if s.dialect.CopyOf == nil || len(s.base) > 0 || s.doc != nil {
+		return nil
+	}
+	own := s.src.eachLine
+	var second jsonl.Value
+	head := int64(0) // where the second line begins
+	for end, line := range own {
+		if head > 0 {
+			second = bytes.Clone(line)
+			break
+		}
+		if line != nil {
+			head = end
+		}
+	}
+	b, ok := s.dialect.CopyOf(first, second)
+	if !ok {
+		return nil
+	}
+	s.copiedFrom = b.ID
+	if b.Upto > 0 {
+		s.copied = section{off: head, end: s.src.linesBelow(b.Upto)}
+		return nil
+	}
+	name, err := s.findOriginal(b, opt)
+	if err != nil || name == s.Name {
+		return nil // what is not there shows no copies
+	}
+	of, _, err := openBase(name, dialect.Base{All: true}, opt)
+	if err != nil {
+		return nil
+	}
+	defer of.src.close()
+	s.copied = section{off: head, end: s.sameLinesAs(of.src, first, head)}
+	return nil
+}
+
+// sameLinesAs returns where the lines end that a source begins with too, of those that count.
+func (s *Session) sameLinesAs(of *source, first jsonl.Value, head int64) (end int64) {
+	next, stop := iter.Pull2(of.eachLine)
+	defer stop()
+	began, dated := first.Get("timestamp").Millis()
+	end = head
+	for at, line := range s.src.eachLine {
+		what, asks := s.dialect.Same(line)
+		if at <= head || !what.Exists() {
+			continue
+		}
+		var original, said jsonl.Value
+		for said == nil {
+			var ok bool
+			if _, original, ok = next(); !ok {
+				return end
+			}
+			said, _ = s.dialect.Same(original)
+		}
+		if ms, ok := original.Get("timestamp").Millis(); ok && dated && ms > began || !bytes.Equal(what, said) {
+			return end
+		}
+		if !asks { // a fork ends before a prompt
+			end = at
+		}
+	}
+	return end
+}
+
+// eachLine yields the lines of a source, each with the offset after it; nil for a line that is not JSON. A line is
+// valid until the next one.
+func (s *source) eachLine(yield func(end int64, line jsonl.Value) bool) {
+	x := &indexer{src: s, buf: new(unitBuffer)}
+	for pos := int64(0); pos < s.size; {
+		line, _, err := x.longLine(pos, pos)
+		if err != nil {
+			return
+		}
+		pos = min(pos+int64(len(line))+1, s.size)
+		v, bad := jsonl.ParseValue(bytes.Trim(line, "\x00"))
+		if bad != nil || !v.IsObject() {
+			v = nil
+		}
+		if !yield(pos, v) {
+			return
+		}
+	}
+}
+
+// findOriginal returns the file of the session that this one begins with a copy of: by its name, as that of a session
+// that is continued, or by the first line of a file beside this one.
+func (s *Session) findOriginal(b dialect.Base, opt Options) (name string, err error) {
+	if name, err = s.findBase(s.Name, b, opt); err == nil {
+		return name, nil
+	}
+	dir := filepath.Dir(s.Name)
+	beside, _ := os.ReadDir(opt.Disk.Path(dir))
+	for _, f := range beside[:min(len(beside), mostBeside)] {
+		file := filepath.Join(dir, f.Name())
+		if !strings.HasSuffix(sessionName(file), ".jsonl") || file == filepath.Clean(s.Name) || !opt.Disk.isRegular(file) {
+			continue
+		}
+		src, err := openFile(file, nil, opt.Disk)
+		if err != nil {
+			continue
+		}
+		first, _ := firstLine(src)
+		src.close()
+		if first != nil && s.dialect.Sniff(first) && s.dialect.Session(first).Text() == b.ID {
+			return file, nil
+		}
+	}
+	return "", errors.Join(err, fs.ErrNotExist)
+}

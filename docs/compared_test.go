@@ -6,27 +6,38 @@ import (
 	"regexp"
 	"testing"
 
-	"ctxtool/internal/dialect"
+	"ctxtool/internal/rule"
 	"ctxtool/internal/test/must"
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
 )
 
-// comparedMark begins the table of session-format.md that compared.txt makes.
+// comparedMark begins the table of session-format.md that the tables of compared rules make.
 var comparedMark = regexp.MustCompile(`(?m)^<!-- compared -->\n(?:\|.*\n)*`)
 
-// TestCompared holds the table of compared requests to what tests compared.
+// TestCompared holds the table of compared rules to what tests compared.
 func TestCompared(t *testing.T) {
-	table := "<!-- compared -->\n| agent | version | requests compared | equal |\n|---|---|---|---|\n"
-	for c := range dialect.Compared {
-		table += fmt.Sprintf("| %s | %s | %d | %d |\n", c.Agent, c.Version, c.Requests, c.Equal)
+	text := "<!-- compared -->\n| agent | version | requests | rules | all requests equal |\n|---|---|---:|---:|---:|\n"
+	add := func(agent string, of *rule.Table) {
+		for _, version := range of.Versions() {
+			rules, requests, equal := of.Summary(version)
+			text += fmt.Sprintf("| %s | %s | %d | %d of %d | %d |\n", agent, version, requests, rules, int(rule.Own)+len(of.Rules)-1, equal)
+		}
+	}
+	add("pi", replay.PiRules)
+	for _, d := range sessionfmt.Dialects() {
+		if d.Rules != nil {
+			add(d.Name, d.Rules)
+		}
 	}
 	data := must.Get(os.ReadFile("session-format.md"))
 	if !comparedMark.Match(data) {
-		t.Fatal("session-format.md has no table of compared requests")
+		t.Fatal("session-format.md has no table of compared rules")
 	}
-	want := comparedMark.ReplaceAllLiteral(data, []byte(table))
+	want := comparedMark.ReplaceAllLiteral(data, []byte(text))
 	if *update {
 		must.Do(os.WriteFile("session-format.md", want, 0o644))
 	} else if string(want) != string(data) {
-		t.Error("compared.txt is not as session-format.md has it; go test ./docs -run Compared -update")
+		t.Error("session-format.md has another table of compared rules; go test ./docs -run Compared -update")
 	}
 }

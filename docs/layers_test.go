@@ -16,7 +16,7 @@ import (
 // its own (design.md). Those in leaves are below all of them, and know nothing of sessions; what
 // is in internal/test is imported by tests alone.
 var ranks = []string{
-	"sessionfmt/jsonl",
+	"sessionfmt/jsonl internal/rule",
 	"internal/activity internal/dialect replay/models replay/tokens",
 	"internal/dialect/chat internal/dialect/claude internal/dialect/codex internal/dialect/openclaw " +
 		"internal/dialect/opencode replay/weigh",

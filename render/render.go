@@ -118,17 +118,19 @@ func writeSummary(w *bufio.Writer, r Report) error {
 		fmt.Fprintf(w, "- ephemerals: yes (%d message%s)\n", u, strings.Repeat("s", min(1, u-1)))
 	}
 	fmt.Fprintf(w, "\nContext: %s. `ctxtool replay -f context` prints its messages, `-f full` all of it.\n", size)
-	switch reading, unlike, err := e.Reading(); {
-	case err != nil:
+	reading, unlike, err := e.Reading()
+	if err != nil {
 		return err
-	case reading.Certainty != nil:
+	}
+	if e.Leaf >= 0 && e.Replay().Rules != replay.ByEnvelope {
 		fmt.Fprintf(w, "How it is known: %s.", reading)
 		if unlike >= 0 {
 			fmt.Fprintf(w, " The agent recorded this request, and message %d was another: `-f native` prints it as "+
 				"recorded.", unlike)
 		}
-		return w.WriteByte('\n')
-	case e.Leaf >= 0 && !prompt.Known:
+		w.WriteByte('\n')
+	}
+	if e.Leaf >= 0 && !prompt.Known && e.Replay().Rules != replay.ByAgent {
 		w.WriteString("System prompt and tools are not in this file; `--baseline FILE` takes them from another.\n")
 	}
 	return nil

@@ -13,6 +13,9 @@ import (
 	"time"
 
 	"ctxtool/internal/baseline"
+	"ctxtool/internal/rule"
+	"ctxtool/internal/test/claims"
+	"ctxtool/internal/test/golden"
 	"ctxtool/internal/test/must"
 	"ctxtool/internal/test/testenv"
 	"ctxtool/replay"
@@ -68,7 +71,7 @@ var piThrows = map[string][]string{"38-edit-missing-replacement": {"a", "b"}}
 
 // TestPiVectors compares what we rebuild with what pi's own code built.
 func TestPiVectors(t *testing.T) {
-	n := 0
+	n, tally := 0, claims.New(t, replay.PiRules, "../replay/claim.go")
 	for _, file := range vectors(t, "pi-1.5") {
 		name := strings.TrimSuffix(filepath.Base(file), ".jsonl")
 		n++
@@ -84,6 +87,7 @@ func TestPiVectors(t *testing.T) {
 				}
 				return
 			}
+			tally.Add("3", e.Rules(), rule.Asked{}, reflect.DeepEqual(got["messages"], want["messages"]))
 			for _, key := range []string{"messages", "thinkingLevel", "model"} {
 				same(t, key, got[key], want[key])
 			}
@@ -103,6 +107,7 @@ func TestPiVectors(t *testing.T) {
 			sameUsage(t, file, want["contextUsage"])
 		})
 	}
+	tally.Hold(t, *golden.Update, "../replay/compared.go", "replay", "piCompared")
 	t.Logf("%d sessions compared with what pi built of them", n)
 }
 

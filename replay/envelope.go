@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ctxtool/internal/rule"
 	"ctxtool/replay/models"
 	"ctxtool/replay/origin"
 	"ctxtool/replay/prompt"
@@ -33,6 +34,7 @@ type Envelope struct {
 	asked     models.Ref // the model that it names, if it has one
 	altered   int        // place on the path of the last entry that changed messages sent before, -1 for none
 	ephemeral int        // record, -1 for none
+	used      rule.Set   // see Rules
 	prompt    *prompt.Prompt
 	turns     *int // tokens of its turns as pi estimates them, once they are counted
 }
@@ -46,7 +48,7 @@ func (m *machine) envelope() *Envelope {
 		Leaf: Step{m: m}.Leaf(), TurnIndex: m.turn, RequestIndex: m.request,
 		Transforms: slices.Clip(m.transforms), Ephemerals: m.logged,
 		r: m.r, ModelBy: m.model, ThinkingBy: m.thinking, answer: -1,
-		state: s, altered: m.altered, ephemeral: m.ephemeral,
+		state: s, altered: m.altered, ephemeral: m.ephemeral, used: m.used,
 	}
 }
 

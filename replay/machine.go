@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"ctxtool/internal/ops"
+	"ctxtool/internal/rule"
 	"ctxtool/replay/origin"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -49,13 +50,14 @@ type machine struct {
 	prompts  list    // prompts of the path that were not taken back; see replaceCached
 	declared []delta // system messages before and after the first compaction, which drops them from base
 
-	pos       int // of the last entry replayed
-	altered   int // place on the path of the last entry that changed messages sent before, -1 for none
-	model     int // last record that set the model, -1 for none
-	thinking  int // last record that set the thinking level, -1 for none
-	ephemeral int // record that logged the next request's ephemeral messages, -1
-	turn      int // user prompts so far, less one
-	request   int // answers so far
+	pos       int      // of the last entry replayed
+	altered   int      // place on the path of the last entry that changed messages sent before, -1 for none
+	model     int      // last record that set the model, -1 for none
+	thinking  int      // last record that set the thinking level, -1 for none
+	ephemeral int      // record that logged the next request's ephemeral messages, -1
+	used      rule.Set // the rules by which the path was replayed
+	turn      int      // user prompts so far, less one
+	request   int      // answers so far
 
 	prompt PromptTracker // prompt and tools, if Step.Tools is called
 

@@ -1,9 +1,11 @@
 package replay
 
 import (
-	"ctxtool/internal/dialect"
-	"ctxtool/sessionfmt/jsonl"
 	"iter"
+
+	"ctxtool/internal/dialect"
+	"ctxtool/internal/rule"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // Recorded returns the request as the agent recorded it beside the conversation, nil where it did
@@ -32,11 +34,23 @@ func (e *Envelope) Items() (iter.Seq2[jsonl.Value, error], error) {
 	return e.Native(), err
 }
 
-// Reading returns how sure the request is: as the session, or exact where the agent's own record of
-// it proves the same. unlike is the index of the first message that the record has otherwise, -1 if
-// there is none.
+// Rules returns the rules by which the request follows from its path: those of the session's agent.
+func (e *Envelope) Rules() rule.Set { return e.used }
+
+// Reading returns how sure the request is: as the rules that it used, or exact where the agent's own
+// record of it proves the same. unlike is the index of the first message that the record has otherwise, -1
+// if there is none.
 func (e *Envelope) Reading() (reading dialect.Reading, unlike int, err error) {
-	reading = e.r.Session.Reading()
+	d := e.r.Session.Dialect()
+	if d == nil {
+		reading, err = e.piReading()
+		return reading, -1, err
+	}
+	asked, err := e.askedBy(d.Rules)
+	if err != nil {
+		return reading, -1, err
+	}
+	reading = e.r.Session.ReadingOf(e.used, asked)
 	recorded, err := e.Recorded()
 	if err != nil || recorded == nil || recorded.Messages == nil {
 		return reading, -1, err

@@ -3,13 +3,15 @@ package replay
 import (
 	"slices"
 
+	"ctxtool/internal/dialect"
 	"ctxtool/internal/ops"
+	"ctxtool/internal/rule"
 	"ctxtool/replay/origin"
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// step applies the entry at an index of the path.
-func (m *machine) step(pos, rec int) Effect {
+// step applies the entry at an index of the path, and returns the rule by which it did.
+func (m *machine) step(pos, rec int) (did Effect, by rule.Rule) {
 	kind := m.r.Session.Kind(rec)
 	answers := m.r.Session.Answers(rec)
 	if answers {
@@ -19,22 +21,22 @@ func (m *machine) step(pos, rec int) Effect {
 	}
 	m.pos = pos
 	if m.r.Options.Without[rec] || m.err != nil {
-		return Nothing
+		return Nothing, rule.Unread
 	}
 	msg := Piece{rec: int32(rec), pos: int32(pos), edit: -1, op: -1, kind: kind}
 	switch kind {
 	case jsonl.NoMessage:
 		m.r.addFinding("no-message", rec,
 			"a message entry without a message adds nothing; pi fails to build a context with it")
-		return Nothing
+		return Nothing, noMessage
 	case jsonl.ModelChange:
 		m.model = rec
 		m.plain(msg, OpChoose)
-		return Settings
+		return Settings, rule.Aside
 	case jsonl.ThinkingChange:
 		m.thinking = rec
 		m.plain(msg, OpChoose)
-		return Settings
+		return Settings, rule.Aside
 	case jsonl.Compaction, jsonl.Reset:
 		m.altered = pos
 		return m.compact(msg)
@@ -43,23 +45,23 @@ func (m *machine) step(pos, rec int) Effect {
 		return m.edit(rec, pos)
 	case jsonl.Deletion:
 		m.altered = pos
-		return m.leaveOut(rec, pos)
+		return m.leaveOut(rec, pos), deletion
 	case jsonl.Ephemeral:
 		m.ephemeral = rec
 		m.logged++
-		return Nothing
+		return Nothing, ephemeral
 	case jsonl.Transform:
-		did := Nothing
 		if m.r.Rules.Patched() || m.r.Options.Trial && m.r.Session.Held(rec) {
 			did = m.transform(msg)
 		}
 		if m.err == nil {
 			m.transforms = append(m.transforms, rec)
 		}
-		return did
+		return did, transform
 	}
+	by = dialect.ByKind(kind)
 	if !m.message(&msg) || m.err != nil {
-		return Nothing
+		return Nothing, by
 	}
 	switch kind {
 	case jsonl.User:
@@ -76,7 +78,7 @@ func (m *machine) step(pos, rec int) Effect {
 		m.prompts.push(number)
 	}
 	m.do(change{Change: Change{Do: OpAppend, By: msg.Origin(), Target: -1}, piece: msg, number: number})
-	return Added
+	return Added, by
 }
 
 // message completes msg, and reports whether its entry adds a message (docs/session-format.md
@@ -90,11 +92,13 @@ func (m *machine) message(msg *Piece) bool {
 		msg.form, msg.kind = branch, jsonl.BranchMessage
 		return m.line(int(msg.rec)).Get("summary").Truthy() || envelope
 	case jsonl.HookMessage:
+		m.use(hook)
 		if !envelope {
 			msg.flags |= unsent
 		}
 	case jsonl.Bash:
 		if m.line(int(msg.rec)).Get("message").Get("excludeFromContext").Truthy() {
+			m.use(excluded)
 			if !envelope || !m.r.Options.Lenient {
 				msg.flags |= unsent
 			} else {
@@ -103,6 +107,7 @@ func (m *machine) message(msg *Piece) bool {
 			}
 		}
 	case jsonl.TransformMessage, jsonl.OtherMessage:
+		m.use(otherRole)
 		msg.flags |= unsent
 	default:
 		return msg.kind.IsMessage()
@@ -112,49 +117,52 @@ func (m *machine) message(msg *Piece) bool {
 
 // edit applies a context_edit (docs/session-format.md 5.6). An edit whose target comes later
 // waits for it.
-func (m *machine) edit(rec, pos int) Effect {
+func (m *machine) edit(rec, pos int) (Effect, rule.Rule) {
 	line := m.line(rec)
 	if m.err != nil {
-		return Nothing
+		return Nothing, rule.Edit
 	}
 	target := -1
 	if id := line.Get("targetId"); id.IsString() {
 		target = m.r.Session.Find(id.Text())
 	}
+	m.reads(line, "targetId", "replacement")
 	replacement := line.Get("replacement")
 	if !replacement.Exists() {
 		m.r.addFinding("edit-no-replacement", rec,
 			"an edit without a replacement changes nothing; pi fails to build a context with its target")
-		return Nothing
+		return Nothing, editOfNothing
 	}
 	if target < 0 || m.r.Session.Kind(target) == jsonl.Transform {
-		return Nothing
+		return Nothing, editOfUnknown
 	}
 	if !replacement.IsNull() && !replacement.Get("content").Exists() {
 		m.r.addFinding("edit-no-content", rec,
 			"the replacement has no content: the message is left without content, and pi fails to count it")
 	}
 	if m.applies(edit{rec: int32(rec), pos: int32(pos), target: int32(target), omit: replacement.IsNull()}) {
-		return Edited
+		return Edited, rule.Edit
 	}
-	return Nothing
+	return Nothing, rule.Edit
 }
 
 // compact applies a compaction entry: it cuts the state without compactions
 // (docs/session-format.md 5.4, 5.5). A reset is a compaction without a summary, which may keep
 // nothing (21).
-func (m *machine) compact(msg Piece) Effect {
+func (m *machine) compact(msg Piece) (Effect, rule.Rule) {
 	rec, reset := int(msg.rec), msg.kind == jsonl.Reset
 	if m.r.Rules.Patched() && !reset {
 		shadow, err := m.r.Shadows(rec)
 		if m.fail(err); shadow {
-			return Nothing
+			return Nothing, shadowed
 		}
 	}
 	line := m.line(rec)
 	if m.err != nil {
-		return Nothing
+		return Nothing, rule.Compaction
 	}
+	m.reads(line, "summary", "firstKeptEntryId", "firstKeptEntryIndex", "tokensBefore", "tokensAfter", "details",
+		"fromHook", "systemMessage", "usage")
 	before := *m.current()
 	if m.cut == nil {
 		m.declared = m.base.dropSystems()
@@ -174,6 +182,7 @@ func (m *machine) compact(msg Piece) Effect {
 	}
 
 	if v := line.Get("systemMessage"); v.Truthy() {
+		m.use(checkpointed)
 		cp := msg
 		cp.form, cp.kind = checkpoint, v.Get("role").RoleKind()
 		cp.start, cp.size = span(line, v)
@@ -201,7 +210,10 @@ func (m *machine) compact(msg Piece) Effect {
 		m.cutter.compacted(m, msg, line, &before, next.msgs.n-kept)
 	}
 	m.plain(msg, OpRecompact)
-	return Compacted
+	if reset {
+		return Compacted, restart
+	}
+	return Compacted, rule.Compaction
 }
 
 // plain reports a change that was made by the entry of a message.
@@ -284,9 +296,11 @@ func (m *machine) firstKept(rec int, line value) (first, from int) {
 	line.Fields(f[:], "firstKeptEntryId", "firstKeptEntryIndex")
 	kept := m.r.Session.FirstKept(rec, f[0], f[1])
 	if kept == rec {
+		m.use(keepsNone)
 		return m.base.msgs.n, m.pos
 	}
 	if from = m.placeOnPath(kept); from < 0 {
+		m.use(keepsUnknown)
 		first, from = m.base.msgs.n, m.pos
 		if m.r.Rules.Patched() {
 			first, from = 0, 0
@@ -299,6 +313,7 @@ func (m *machine) firstKept(rec int, line value) (first, from int) {
 	if exact || m.r.Session.Kind(kept) == jsonl.System { // which the list lacks after a compaction
 		return first, from
 	}
+	m.use(keepsLater)
 	m.r.addFinding("kept-no-message", rec,
 		"the compaction's first kept entry (%s) has no message: keeping starts at the next message",
 		m.r.Session.Kind(kept))

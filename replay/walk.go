@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"ctxtool/internal/base/work"
+	"ctxtool/internal/rule"
 	"ctxtool/sessionfmt"
 )
 
@@ -174,7 +175,12 @@ func (m *machine) advance(rec int) (Step, error) {
 	work.Step()
 	m.path.push(rec)
 	before := m.current().msgs.shown
-	did := m.step(m.path.len()-1, rec)
+	did, by := m.step(m.path.len()-1, rec)
+	if m.r.Session.Dialect() == nil || m.r.Session.Held(rec) {
+		m.used |= rule.Of(by)
+	} else {
+		m.used |= m.r.Session.RulesOf(rec)
+	}
 	if m.err != nil {
 		m.pos = m.path.len() - 2
 	}

@@ -259,9 +259,6 @@ func (s *Session) foreignFindings() error {
 			return err
 		}
 		first, _, _ := bytes.Cut(raw, []byte{'\n'})
-		if i == s.leaf && s.dialect.Sure != nil && !s.dialect.Sure(first) {
-			s.unsure = true
-		}
 		version := s.dialect.Version(first).Text()
 		s.wroteIt = cmp.Or(s.wroteIt, version)
 		if version != "" && dialect.Older(s.dialect.Newest, version) {

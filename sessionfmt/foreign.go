@@ -20,6 +20,7 @@ import (
 	"ctxtool/internal/dialect/opencode"
 	"ctxtool/internal/dialect/swecli"
 	"ctxtool/internal/dialect/yagent"
+	"ctxtool/internal/rule"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -34,22 +35,6 @@ func Dialects() []*dialect.Dialect { return slices.Clone(dialects) }
 
 // Dialect is the format of the session where it is another agent's, nil for pi.
 func (s *Session) Dialect() *dialect.Dialect { return s.dialect }
-
-// Reading returns how the session is read.
-func (s *Session) Reading() dialect.Reading {
-	r := s.dialect.Reading()
-	if d := s.dialect; d != nil && d.Prompted != nil {
-		if slices.ContainsFunc(s.records, func(one record) bool { return one.kind == jsonl.System }) {
-			r.Certainty = d.Prompted
-		}
-	}
-	if c := r.Certainty; c != nil && c.Messages == "exact" && (s.unsure || !s.dialect.Exact(s.wroteIt)) {
-		known := *c
-		known.Messages = "rule"
-		r.Certainty = &known
-	}
-	return r
-}
 
 // WrittenBy returns the version of the agent that wrote the session, empty where it does not say.
 func (s *Session) WrittenBy() string { return s.wroteIt }
@@ -267,6 +252,10 @@ func (x *indexer) addForeign(u *unit, head dialect.Head, rec record) {
 	if head.Copied {
 		rec.flags |= flagCopied
 	}
+	if head.Code == dialect.Unknown {
+		head.Rules |= rule.Of(rule.Unread)
+	}
+	u.rules = append(u.rules, head.Rules)
 	rec.kind = jsonl.Kind(head.Code)
 	rec.id, rec.parent = u.intern(head.ID), uint32(u.intern(head.Ref))
 	u.groups = append(u.groups, u.intern(head.Group))

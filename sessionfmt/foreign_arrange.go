@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"ctxtool/internal/dialect"
+	"ctxtool/internal/rule"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -17,6 +18,7 @@ type arrangement struct {
 	by    dialect.Arranger
 	line  dialect.Line // the one at hand
 	flags uint16       // of that
+	moved rule.Set     // the rules by which the leaf moved since the last entry
 	leaf  int
 	names *Namer
 	times bool
@@ -48,13 +50,18 @@ func (a *arrangement) merge(u *unit) error {
 		a.line = dialect.Line{
 			Code: dialect.Code(rec.kind), At: rec.span(), Number: before + rec.line,
 			ID: idAt(u.ids, rec.id), Ref: idAt(u.ids, ref(rec.parent)), Group: idAt(u.ids, u.groups[i]),
-			Own: s.sectionAt(rec.off()) == nil,
+			Own: s.sectionAt(rec.off()) == nil, Rules: u.rules[i],
 		}
+		s.used.all |= a.line.Rules
+		n := len(s.records)
 		if len(u.times) > 0 {
 			a.line.Time = u.times[i]
 		}
 		if a.by.Next(a, &a.line); a.err != nil {
 			return a.err
+		}
+		if a.line.Code == dialect.Unknown && len(s.records) == n { // no entry stands for it
+			s.used.loose |= rule.Of(rule.Unread)
 		}
 	}
 	return nil
@@ -68,14 +75,14 @@ func (a *arrangement) end() error {
 	a.by.End(a)
 	if len(a.s.records) == 0 { // all lines are for display
 		a.flags = 0
-		a.Add(jsonl.Header, &dialect.Line{At: a.s.first, Number: 1})
+		a.Add(rule.Unread, jsonl.Header, &dialect.Line{At: a.s.first, Number: 1})
 	}
-	a.s.leaf = a.leaf
+	a.s.leaf, a.s.used.atLeaf = a.leaf, a.moved
 	return a.err
 }
 
 // Add is of [dialect.Tree], as what follows is.
-func (a *arrangement) Add(kind jsonl.Kind, l *dialect.Line, more ...dialect.Span) (entry int) {
+func (a *arrangement) Add(by rule.Rule, kind jsonl.Kind, l *dialect.Line, more ...dialect.Span) (entry int) {
 	s := a.s
 	rec := record{line: l.Number, kind: kind}
 	rec.move(l.At)
@@ -101,11 +108,14 @@ func (a *arrangement) Add(kind jsonl.Kind, l *dialect.Line, more ...dialect.Span
 	rec.id = s.keepID(id)
 	entry = len(s.records)
 	s.records, s.last = append(s.records, rec), append(s.last, 0)
+	used := rule.Of(by) | l.Rules | a.moved | rule.If(kind == jsonl.Unknown, rule.Unread)
+	s.used.add(used)
+	a.moved = 0
 	if a.times {
 		s.times = append(s.times, l.Time)
 	}
 	for _, at := range more {
-		a.Join(entry, at)
+		a.Join(0, entry, at)
 	}
 	return entry
 }
@@ -157,8 +167,9 @@ func (s *Session) keepID(id []byte) ref {
 	return at
 }
 
-func (a *arrangement) Join(entry int, at dialect.Span) {
+func (a *arrangement) Join(by rule.Set, entry int, at dialect.Span) {
 	s := a.s
+	s.used.more(entry, by)
 	n, last := uint32(len(s.joined)), s.last[entry]
 	one := joined{at.Off, at.Size, n}
 	if last > 0 {
@@ -174,9 +185,13 @@ func (a *arrangement) Keep(entry int, k dialect.Kept) {
 	a.s.kept[entry] = k
 }
 
-func (a *arrangement) Unanswered(entry int) { a.s.records[entry].flags |= flagUnanswered }
-func (a *arrangement) Recorded(entry int)   { a.s.records[entry].flags |= flagRecorded }
-func (a *arrangement) Copied(entry int)     { a.s.records[entry].flags |= flagCopied }
+func (a *arrangement) Unanswered(by rule.Rule, entry int) {
+	a.s.used.more(entry, rule.Of(by))
+	a.s.records[entry].flags |= flagUnanswered
+}
+
+func (a *arrangement) Recorded(entry int) { a.s.records[entry].flags |= flagRecorded }
+func (a *arrangement) Copied(entry int)   { a.s.records[entry].flags |= flagCopied }
 func (a *arrangement) Counted(run string, dollars float64) {
 	if a.s.counted == nil {
 		a.s.counted = map[string]float64{}
@@ -184,8 +199,15 @@ func (a *arrangement) Counted(run string, dollars float64) {
 	a.s.counted[run] = dollars
 }
 func (a *arrangement) Leaf() int          { return a.leaf }
-func (a *arrangement) Move(entry int)     { a.leaf = entry }
 func (a *arrangement) Find(id []byte) int { return a.s.withID(id) }
+
+func (a *arrangement) Move(by rule.Rule, entry int) {
+	a.leaf = entry
+	a.moved |= rule.Of(by)
+	a.s.used.all |= a.moved
+}
+
+func (a *arrangement) Asked(provider, model []byte) { a.s.used.ask(provider, model) }
 
 func (a *arrangement) Report(code string, l *dialect.Line, text string) {
 	id := ""
@@ -195,15 +217,16 @@ func (a *arrangement) Report(code string, l *dialect.Line, text string) {
 	a.s.found.add(code, int(l.Number), id, "%s", text)
 }
 
-func (a *arrangement) Replace(entry int, old, by dialect.Span) {
+func (a *arrangement) Replace(by rule.Set, entry int, old, new dialect.Span) {
+	a.s.used.more(entry, by)
 	if rec := &a.s.records[entry]; rec.off() == old.Off {
 		a.numbered = 0
-		rec.move(by)
+		rec.move(new)
 		rec.flags &^= flagNoUsage
 	}
 	for j := range a.s.joinedTo(entry) {
 		if j.at() == old {
-			j.off, j.size = by.Off, by.Size
+			j.off, j.size = new.Off, new.Size
 		}
 	}
 }

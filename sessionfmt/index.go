@@ -10,6 +10,7 @@ import (
 
 	"ctxtool/internal/base/parallel"
 	"ctxtool/internal/dialect"
+	"ctxtool/internal/rule"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -80,6 +81,7 @@ type unit struct {
 	times    []int64
 	ids      []byte
 	groups   []ref // of lines of another agent
+	rules    []rule.Set
 	findings findings
 	cover    Coverage
 	err      error
@@ -88,7 +90,7 @@ type unit struct {
 // clear prepares a unit for another reading of its range.
 func (u *unit) clear() {
 	*u = unit{off: u.off, end: u.end, records: u.records[:0], times: u.times[:0], ids: u.ids[:0],
-		groups: u.groups[:0], findings: findings{list: u.findings.list[:0]}}
+		groups: u.groups[:0], rules: u.rules[:0], findings: findings{list: u.findings.list[:0]}}
 }
 
 // An indexer builds units; each worker has one.

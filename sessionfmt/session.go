@@ -115,7 +115,7 @@ type Session struct {
 	joined     []joined             // lines of entries that are made of several
 	last       []uint32             // the last of those by entry, 0 for none
 	kept       map[int]dialect.Kept // prompts that transforms keep
-	unsure     bool                 // less is known than of others of its version; see dialect.Sure
+	used       ruling               // the rules of another agent's entries
 	wroteIt    string               // the version of the agent that wrote the header, or else the leaf
 	counted    map[string]float64   // by run, what the agent counted, US dollars
 	records    []record

@@ -11,9 +11,9 @@ import (
 	"iter"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
+	"ctxtool/internal/rule"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -91,16 +91,16 @@ type Dialect struct {
 	// Newest is the newest one whose files were read.
 	Version func(line jsonl.Value) jsonl.Value
 	Newest  string
-	// Certainty is how sure we are of the parts of a context; Prompted is the same of a session that
-	// has system messages, nil where these say nothing more.
+	// Rules are the agent's rules, and which of them were compared with the program. Messages are exact
+	// only where each rule that they used was; nil for none.
+	Rules *rule.Table
+	// Certainty is how sure we are of the parts of a context where a rule was not compared; Prompted is
+	// the same of a session that has system messages, nil where these say nothing more.
 	Certainty Certainty
 	Prompted  *Certainty
 	// SummaryLast reports that the summary of a compaction is the last of its messages, and not the
 	// first.
 	SummaryLast bool
-	// Sure reports whether a session is known as exactly as others of its version, by the line of its
-	// leaf. It is nil where all are.
-	Sure func(line jsonl.Value) bool
 	// Recorded yields the requests that are recorded among lines, of which it gets the number and the
 	// value of each. It is nil where the agent records none. See [Tree], Recorded.
 	Recorded func(lines iter.Seq2[int, jsonl.Value]) iter.Seq[Recorded]
@@ -142,6 +142,8 @@ type Certainty struct {
 	Messages string `json:"messages"`
 	System   string `json:"system"` // likewise, of the system prompt
 	Tools    string `json:"tools"`  // likewise
+	// what was not compared with the program: the rules by which the messages were made, or the version that wrote them
+	Uncompared []string `json:"uncompared,omitempty"`
 }
 
 // A Code is what a line is to its dialect. Skip and Unknown mean the same to all.
@@ -165,7 +167,53 @@ type Head struct {
 	Time  jsonl.Value // from Scan
 	// NoUsage reports that the line is known to have no usage.
 	NoUsage bool
-	Copied  bool // the line names the session that it was copied from
+	Copied  bool     // the line names the session that it was copied from
+	Rules   rule.Set // that its content needs
+}
+
+// ByKind returns the rule by which a record becomes an entry of that kind as it stands.
+func ByKind(kind jsonl.Kind) rule.Rule {
+	switch kind {
+	case jsonl.Header:
+		return rule.Aside
+	case jsonl.System:
+		return rule.System
+	case jsonl.User:
+		return rule.Prompt
+	case jsonl.Assistant:
+		return rule.Answer
+	case jsonl.ToolResult, jsonl.Bash:
+		return rule.Result
+	case jsonl.Custom, jsonl.CustomMessage, jsonl.HookMessage:
+		return rule.Note
+	case jsonl.Transform, jsonl.Compaction, jsonl.CompactionMessage, jsonl.Reset:
+		return rule.Compaction
+	case jsonl.ContextEdit, jsonl.Deletion:
+		return rule.Edit
+	case jsonl.BranchSummary, jsonl.BranchMessage:
+		return rule.Branch
+	case jsonl.Unknown, jsonl.OtherMessage, jsonl.Scalar:
+		return rule.Unread
+	}
+	return rule.Aside
+}
+
+// ByBlocks returns the rules that the blocks of a message need.
+func ByBlocks(blocks []jsonl.Block) (s rule.Set) {
+	for k := range blocks {
+		switch blocks[k].Kind {
+		case jsonl.TextBlock:
+		case jsonl.ImageBlock:
+			s |= rule.Of(rule.Image)
+		case jsonl.ThinkingBlock:
+			s |= rule.Of(rule.Thinking)
+		case jsonl.CallBlock:
+			s |= rule.Of(rule.Call)
+		default:
+			s |= rule.Of(rule.Unread)
+		}
+	}
+	return s
 }
 
 // A Span is where a line is, bytes.
@@ -182,6 +230,7 @@ type Line struct {
 	Time           int64  // of the line, as the index keeps it
 	ID, Ref, Group []byte
 	Own            bool // it stands in the file that was opened, not in one that it continues; see Base
+	Rules          rule.Set
 }
 
 // Untimed is the time of a line that has none.
@@ -226,30 +275,32 @@ type Arranger interface {
 // A Tree is what an arranger makes. Entries are known by their number. The first error, of reading
 // too, ends the session after the line at hand.
 type Tree interface {
-	// Add adds an entry of a kind, made from a line and others, as the child of the leaf, and
-	// makes it the leaf. A line may make several entries, one after the other: the id of the
-	// second is that of the first and ".1", and so on.
-	Add(kind jsonl.Kind, l *Line, more ...Span) (entry int)
-	// Join adds a line to an entry.
-	Join(entry int, at Span)
+	// Add adds an entry of a kind by a rule, made from a line and others, as the child of the leaf, and
+	// makes it the leaf. The entry also uses the rules of the line. A line may make several entries, one
+	// after the other: the id of the second is that of the first and ".1", and so on.
+	Add(by rule.Rule, kind jsonl.Kind, l *Line, more ...Span) (entry int)
+	// Join adds a line to an entry, which then uses these rules too.
+	Join(by rule.Set, entry int, at Span)
 	// Keep says which prompts a Transform keeps.
 	Keep(entry int, k Kept)
-	// Replace replaces one line of an entry.
-	Replace(entry int, old, by Span)
+	// Replace replaces one line of an entry, which then uses these rules too.
+	Replace(by rule.Set, entry int, old, new Span)
 	// Spans are the lines of an entry.
 	Spans(entry int) []Span
-	// Unanswered marks an answer that ended badly, and was no answer to a request.
-	Unanswered(entry int)
+	// Unanswered marks, by a rule, an answer that ended badly, and was no answer to a request.
+	Unanswered(by rule.Rule, entry int)
 	// Counted is what the agent counted for one of its runs, in US dollars, in place of an earlier count.
 	Counted(run string, dollars float64)
 	// Copied marks an entry that was copied from another session.
 	Copied(entry int)
 	// Recorded marks an answer whose request is recorded.
 	Recorded(entry int)
-	// Leaf is the entry that the next one follows, -1 for none; Move makes it another one. After
-	// the last line it is where the agent would resume the session.
+	// Leaf is the entry that the next one follows, -1 for none; Move makes it another one by a rule, which
+	// the next entry uses too. After the last line it is where the agent would resume the session.
 	Leaf() int
-	Move(entry int)
+	Move(by rule.Rule, entry int)
+	// Asked names who answers requests, texts.
+	Asked(provider, model []byte)
 	// Find is the entry with an id, -1 for none.
 	Find(id []byte) int
 	// Read is a line, absent after an error. It is valid until the next one.
@@ -272,18 +323,5 @@ type Base struct {
 	Optional, Beside bool
 }
 
-// Older reports whether a version, numbers with points between them, is below another one. One that is
-// not known is the oldest.
-func Older(version, than string) bool {
-	for more, also := true, true; more && also; {
-		var a, b string
-		a, version, more = strings.Cut(version, ".")
-		b, than, also = strings.Cut(than, ".")
-		x, _ := strconv.Atoi(a)
-		y, _ := strconv.Atoi(b)
-		if x != y {
-			return x < y
-		}
-	}
-	return false
-}
+// Older reports whether a version is below another one, see [rule.Versions].
+func Older(version, than string) bool { return rule.Versions(version, than) < 0 }

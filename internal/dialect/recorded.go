@@ -2,13 +2,13 @@ package dialect
 
 import (
 	"bytes"
-	_ "embed"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"unicode/utf16"
 
+	"ctxtool/internal/rule"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -212,67 +212,70 @@ func CanonicalObject(dst []byte, members map[string][]byte) []byte {
 	return append(dst, '}')
 }
 
-// comparedTable has, for versions of agents, how many requests that the program itself sent were
-// compared with what is replayed, and how many are equal. Tests hold it to their comparisons.
-//
-//go:embed compared.txt
-var comparedTable string
-
-// A Comparison counts the requests of one version of an agent.
-type Comparison struct {
-	Agent, Version  string
-	Requests, Equal int
-}
-
-// Compared yields the comparisons, in order.
-func Compared(yield func(Comparison) bool) {
-	for line := range strings.Lines(comparedTable) {
-		var c Comparison
-		if _, err := fmt.Sscan(line, &c.Agent, &c.Version, &c.Requests, &c.Equal); err == nil && !yield(c) {
-			return
-		}
-	}
-}
-
-// Exact reports whether all compared requests of a version of the dialect are equal.
-func (d *Dialect) Exact(version string) bool {
-	for c := range Compared {
-		if c.Agent == d.Name && c.Version == version {
-			return c.Requests == c.Equal
-		}
-	}
-	return false
-}
-
 // A Reading tells how a session is read. All reports on sessions have it.
 type Reading struct {
 	// that wrote the session: `pi`, `codex`, `claude`, `gemini`, `gsh`, `swe-cli`, `y-agent`, `opencode`, `opencode2`,
 	// `openclaw`
 	Agent     string     `json:"agent,omitempty"`
-	Certainty *Certainty `json:"certainty,omitempty"` // how sure the reader is of the parts of a context; absent for pi
+	Certainty *Certainty `json:"certainty,omitempty"` // how sure the reader is of the parts of a context; of pi's, in `replay` alone
 }
 
-// Reading returns how the sessions of a dialect are read; no dialect is pi's.
-func (d *Dialect) Reading() Reading {
+// Reading returns how a session of a dialect is read, by the rules that it used, the version of the program
+// that wrote it, and who was asked; no dialect is pi's.
+func (d *Dialect) Reading(used rule.Set, version string, asked ...rule.Asked) Reading {
 	r := Reading{Agent: d.Agent()}
 	if d != nil {
-		r.Certainty = &d.Certainty
+		r.Certainty = d.Certainty.Earned(d.Rules, used, version, asked...)
 	}
 	return r
+}
+
+// Earned returns the certainty with messages that are exact if all rules used were compared with a version
+// of the program, and else with the names of those that were not. Of a version of which no request was compared,
+// that is all it says.
+func (c Certainty) Earned(t *rule.Table, used rule.Set, version string, asked ...rule.Asked) *Certainty {
+	if t == nil {
+		return &c
+	}
+	left := t.Uncompared(used, version, asked...)
+	if len(left) == 0 {
+		c.Messages = "exact"
+	}
+	switch known := slices.Contains(t.Versions(), version); {
+	case len(left) > 0 && !known && version == "":
+		c.Uncompared = []string{"a version that the file does not name"}
+	case len(left) > 0 && !known:
+		c.Uncompared = []string{"version " + version}
+	default:
+		for _, r := range left {
+			c.Uncompared = append(c.Uncompared, t.Info(r).Name)
+		}
+	}
+	return &c
 }
 
 // String names the agent, and describes the certainty in words.
 func (r Reading) String() string {
 	s, c := "a session of "+r.Agent, r.Certainty
-	switch {
-	case c == nil:
+	if c == nil {
 		return s
-	case c.System == c.Tools:
-		return s + fmt.Sprintf(": messages %s, system prompt and tools %s", inWords[c.Messages], inWords[c.System])
 	}
-	return s + fmt.Sprintf(": messages %s, system prompt %s, tools %s", inWords[c.Messages], inWords[c.System],
-		inWords[c.Tools])
+	left := ""
+	switch n := len(c.Uncompared); {
+	case n > mostNamed:
+		left = fmt.Sprintf(" (not compared: %s and %d more)", strings.Join(c.Uncompared[:mostNamed], ", "), n-mostNamed)
+	case n > 0:
+		left = " (not compared: " + strings.Join(c.Uncompared, ", ") + ")"
+	}
+	s += ": messages " + inWords[c.Messages] + left
+	if c.System == c.Tools {
+		return s + ", system prompt and tools " + inWords[c.System]
+	}
+	return s + ", system prompt " + inWords[c.System] + ", tools " + inWords[c.Tools]
 }
+
+// mostNamed is how many rules a sentence names.
+const mostNamed = 4
 
 // inWords are the certainties in a sentence.
 var inWords = map[string]string{"exact": "exact", "rule": "by rule", "absent": "not in the file"}

@@ -266,9 +266,13 @@ type fields struct {
 	vals   []Value // nil where absent; parallel to names
 	nested int     // index into names, or -1
 	inner  *fields
+	// known are the names of further members; strange reports that there was another one.
+	known   []string
+	strange bool
 }
 
 func (f *fields) reset() {
+	f.strange = false
 	for i := range f.vals {
 		f.vals[i] = nil
 	}
@@ -288,7 +292,12 @@ func (f *fields) match(key []byte, escaped bool) int {
 		}
 		return -1
 	}
-	for k, want := range f.names {
+	return indexOf(f.names, key)
+}
+
+// indexOf returns the index of the name that is spelled so, with its quotes.
+func indexOf(names []string, key []byte) int {
+	for k, want := range names {
 		if len(want) == len(key)-2 && want == string(key[1:len(key)-1]) {
 			return k
 		}
@@ -313,7 +322,7 @@ func (s *Scanner) object(b []byte, i int, f *fields) int {
 		if end < 0 {
 			return end
 		}
-		k := f.match(b[i:end], extra > 0)
+		key, k := i, f.match(b[i:end], extra > 0)
 		if i = scanColon(b, end); i < 0 {
 			return i
 		}
@@ -330,11 +339,14 @@ func (s *Scanner) object(b []byte, i int, f *fields) int {
 		if i < 0 {
 			return i
 		}
-		if k >= 0 {
+		switch {
+		case k >= 0:
 			f.vals[k] = Value(b[start:i])
 			if k == f.nested && b[start] != '{' {
 				f.inner.reset()
 			}
+		case f.known != nil && !f.strange:
+			f.strange = indexOf(f.known, b[key:end]) < 0
 		}
 		if i = SkipSpace(b, i); i >= len(b) {
 			return fail(i, failEnd)

@@ -180,6 +180,9 @@ func (v Value) Model() (provider, id Value) {
 type Pick struct {
 	Record, Message []string
 	As              Names
+	// Known are members of messages that need no picking: any other one makes a record Strange. Nil for
+	// any.
+	Known []string
 }
 
 // Names are what a format calls the members that every record has. The zero value is pi's:
@@ -197,6 +200,7 @@ type Picked struct {
 	Record, Message               []Value // in the order of their names
 	BadUTF8                       bool    // the line has bytes that are not UTF-8
 	Unanswered                    bool    // an answer to no request; see Session.Answers in package sessionfmt
+	Strange                       bool    // its message has a member that is neither picked nor known
 
 	by   *HeadReader
 	said *Message // once it is read
@@ -230,6 +234,7 @@ func NewHeadReader(pick Pick) *HeadReader {
 	}
 	topNames := []string{"type", as.ID, as.Parent, "timestamp", as.Message}
 	r.msg = newFields(msgNames, pick.Message)
+	r.msg.known = pick.Known
 	r.top = newFields(topNames, pick.Record)
 	r.top.nested, r.top.inner = 4, &r.msg
 	r.read.Record, r.read.Message = r.top.vals[len(topNames):], r.msg.vals[len(msgNames):]
@@ -260,7 +265,7 @@ func (r *HeadReader) Read(line []byte) (*Picked, *SyntaxError) {
 		return nil, failed(end)
 	}
 	h, v := r.fresh(), r.top.vals
-	h.Role = r.msg.vals[0]
+	h.Role, h.Strange = r.msg.vals[0], r.msg.strange
 	h.Line, h.Type, h.ID, h.ParentID, h.Timestamp = Trim(line), v[0], v[1], v[2], v[3]
 	switch {
 	case scalar:

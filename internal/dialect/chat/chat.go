@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"ctxtool/internal/dialect"
+	"ctxtool/internal/rule"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -23,7 +24,9 @@ type Format struct {
 	// of its calls, for example. A line without any is one of unknown type. It also sets what r
 	// has of the line.
 	Read func(r *Reader, line jsonl.Value)
-	Sums bool // a line without an id has its sum as one
+	// Signed are rules that answers with thoughts or calls need: of their signatures.
+	Signed rule.Set
+	Sums   bool // a line without an id has its sum as one
 	// Other is what a line is that is neither, where it is known; nil if all are.
 	Other func(p *jsonl.Picked) (h dialect.Head, known bool)
 	// Make makes the entries of a kind that no message makes.
@@ -219,6 +222,12 @@ func (f *Format) scan(text jsonl.Value) (h dialect.Head, size int) {
 		return h, 0
 	}
 	h = dialect.Head{ID: r.ID, Code: codeOf(r.Said), Time: r.Stamp, NoUsage: !slices.ContainsFunc(r.Said, hasUsage)}
+	for k := range r.Said {
+		h.Rules |= dialect.ByBlocks(r.Said[k].Blocks)
+	}
+	if h.Rules.Has(rule.Thinking) || h.Rules.Has(rule.Call) {
+		h.Rules |= f.Signed
+	}
 	if f.Sums && !h.ID.Exists() {
 		h.ID = sum(line)
 	}
@@ -309,10 +318,10 @@ func (a *Arranger) Begin(t dialect.Tree, l *dialect.Line) {
 	if l.Code != about && l.Code != titled {
 		header.ID = nil
 	}
-	t.Add(jsonl.Header, &header)
+	t.Add(rule.Aside, jsonl.Header, &header)
 	header.ID = nil
 	if l.Code == titled {
-		t.Add(jsonl.SessionInfo, &header)
+		t.Add(rule.Aside, jsonl.SessionInfo, &header)
 	}
 }
 
@@ -323,7 +332,7 @@ func (a *Arranger) Next(t dialect.Tree, l *dialect.Line) {
 	switch {
 	case l.Code == about, l.Code == titled, l.Own && a.other:
 	case l.Code == dialect.Unknown, l.Code >= theirs:
-		t.Add(jsonl.Unknown, l)
+		t.Add(rule.Unread, jsonl.Unknown, l)
 	case l.Code >= results:
 		a.results(t, l, l.Code-results)
 	case l.Code >= calling:
@@ -367,7 +376,7 @@ func (a *Arranger) add(t dialect.Tree, l *dialect.Line, kind jsonl.Kind) {
 	if kind == jsonl.ToolResult && len(a.calls) > 0 && a.calls[0] != l.At {
 		more = a.calls
 	}
-	t.Add(kind, l, more...)
+	t.Add(dialect.ByKind(kind), kind, l, more...)
 }
 
 // End is [dialect.Arranger]'s.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"ctxtool/internal/dialect"
+	"ctxtool/internal/rule"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -179,7 +180,7 @@ func (a *arranger) chain(t dialect.Tree, l *dialect.Line, code dialect.Code, sid
 func (a *arranger) record(t dialect.Tree, l *dialect.Line, code dialect.Code, side int) {
 	if code == answer {
 		if e := a.begun(t, l, side); e >= 0 {
-			t.Join(int(e), l.At)
+			t.Join(l.Rules, int(e), l.At)
 			a.finished(e, l)
 			a.follow(l, e, side)
 			a.asWritten(t, e, l, side)
@@ -268,15 +269,17 @@ var kinds = map[dialect.Code]jsonl.Kind{
 func (a *arranger) begin(t dialect.Tree, l *dialect.Line) {
 	header := *l
 	header.ID = []byte(sessionID(t.Read(l.At)).Text())
-	t.Add(jsonl.Header, &header)
+	t.Add(rule.Aside, jsonl.Header, &header)
 	a.entries.Add(entry{parent: -1, of: -1, within: within{answer: -1}})
 }
 
 // add adds an entry below another, -1 for none.
 func (a *arranger) add(t dialect.Tree, kind jsonl.Kind, l *dialect.Line, up int32, side int,
 	more ...dialect.Span) int32 {
-	t.Move(int(up))
-	e := int32(t.Add(kind, l, more...))
+	if t.Leaf() != int(up) {
+		t.Move(rule.Branch, int(up))
+	}
+	e := int32(t.Add(dialect.ByKind(kind), kind, l, more...))
 	code := l.Code & codeMask
 	made := entry{parent: up, code: code, of: -1, end: e, within: a.around(l, code, up)}
 	if code == answer {
@@ -345,7 +348,7 @@ func (a *arranger) repeated(t dialect.Tree, l *dialect.Line, had link) {
 	if had.entry < 0 || a.entries.At(had.entry).code != l.Code&codeMask {
 		return // of a message that a compaction kept
 	}
-	t.Replace(int(had.entry), had.at, l.At)
+	t.Replace(l.Rules, int(had.entry), had.at, l.At)
 	a.put(l.ID, link{had.entry, l.At})
 	t.Report("repeated", l, "a record of the same uuid comes before: it has that place, and this value")
 }
@@ -402,7 +405,7 @@ func (a *arranger) End(t dialect.Tree) {
 	}
 	for _, at := range append(a.about, a.bridge...) {
 		if a.entries.Len() > 0 {
-			t.Join(0, at)
+			t.Join(0, 0, at)
 		}
 	}
 	if l := a.headless; l != nil {
@@ -418,5 +421,7 @@ func (a *arranger) End(t dialect.Tree) {
 	if a.title != nil {
 		a.add(t, jsonl.SessionInfo, a.title, leaf, 0)
 	}
-	t.Move(int(leaf))
+	if t.Leaf() != int(leaf) {
+		t.Move(rule.Branch, int(leaf))
+	}
 }

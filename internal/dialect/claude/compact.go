@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"ctxtool/internal/dialect"
+	"ctxtool/internal/rule"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -219,7 +220,7 @@ func (a *arranger) resultOf(call string) int32 {
 // some versions loaded only the parent chain.
 func (a *arranger) synthetic(t dialect.Tree, l *dialect.Line, up int32, side int) {
 	e := a.add(t, jsonl.Assistant, l, a.end(up), side)
-	t.Unanswered(int(e))
+	t.Unanswered(rule.Answer, int(e))
 	line := t.Read(l.At)
 	version := line.Get("version").Text()
 	if dialect.Older(version, "2.1.1") || !dialect.Older(version, "2.1.18") || !saysResumed(line) {

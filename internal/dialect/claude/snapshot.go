@@ -28,7 +28,7 @@ func (a *arranger) snapshot(t dialect.Tree, l *dialect.Line, above link, side in
 	now.echo, now.turns = of.Get("echoWireToolInputs").Truthy(), of.Get("systemTurns").Truthy()
 	for _, e := range now.early {
 		if now.turns {
-			t.Join(int(e), l.At)
+			t.Join(l.Rules, int(e), l.At)
 		}
 	}
 	now.early = nil
@@ -44,7 +44,7 @@ func (s *sent) replaced(t dialect.Tree, at dialect.Span) bool {
 	if s.entry < 0 {
 		return false
 	}
-	t.Join(int(s.entry), at)
+	t.Join(0, int(s.entry), at)
 	s.at = at
 	return true
 }
@@ -57,7 +57,7 @@ func (a *arranger) inForce(t dialect.Tree, l *dialect.Line, up int32, side int, 
 	}
 	e := a.add(t, jsonl.System, l, up, side, before)
 	if at != l.At {
-		t.Join(int(e), at)
+		t.Join(0, int(e), at)
 	}
 	a.sent[side].entry, a.sent[side].at, a.sent[side].answers = e, at, 0
 }
@@ -213,7 +213,7 @@ func toolOf(schema jsonl.Value) tool {
 // asWritten joins to an answer the snapshot by which its calls are sent as the model wrote them.
 func (a *arranger) asWritten(t dialect.Tree, e int32, l *dialect.Line, side int) {
 	if a.sent[side].echo && t.Read(l.At).Get("wireToolInputs").IsObject() {
-		t.Join(int(e), a.sent[side].at)
+		t.Join(0, int(e), a.sent[side].at)
 	}
 }
 

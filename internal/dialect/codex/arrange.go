@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"ctxtool/internal/dialect"
+	"ctxtool/internal/rule"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -77,6 +78,7 @@ func (a *arranger) Next(t dialect.Tree, l *dialect.Line) {
 		a.name = l.Clone()
 		return
 	}
+	l.Rules |= rule.If(!l.Own, continued)
 	if a.summary != nil && l.Code != usage && l.Code != compacted && l.Code != counted && l.Code != dialect.Unknown {
 		a.plainSummary(t)
 	}
@@ -99,7 +101,7 @@ func (a *arranger) Next(t dialect.Tree, l *dialect.Line) {
 		a.setModel(t, l)
 	case prompt:
 		a.prompt(t, l)
-		t.Add(jsonl.User, l)
+		t.Add(rule.Prompt, jsonl.User, l)
 	case note, agents:
 		if len(a.turns) == 0 && l.Code == note {
 			a.context = append(a.context, l.At)
@@ -109,7 +111,7 @@ func (a *arranger) Next(t dialect.Tree, l *dialect.Line) {
 		}
 		a.beside = append(a.beside, l.At)
 		a.open = -1
-		t.Add(jsonl.Custom, l)
+		t.Add(rule.Note, jsonl.Custom, l)
 	case answer, call:
 		if l.Code == call {
 			a.calls[string(l.Ref)] = l.At
@@ -131,7 +133,7 @@ func (a *arranger) Next(t dialect.Tree, l *dialect.Line) {
 		a.rolledBack(t, l)
 	case dialect.Unknown:
 		noted = a.noted
-		t.Add(jsonl.Unknown, l)
+		t.Add(rule.Unread, jsonl.Unknown, l)
 	}
 	a.noted = noted
 }
@@ -145,16 +147,16 @@ func (a *arranger) End(t dialect.Tree) {
 	a.answerless(t, 0)
 	for _, entry := range a.outputs {
 		for _, at := range a.patched {
-			t.Join(entry, at)
+			t.Join(rule.Of(outputSections), entry, at)
 		}
 	}
 	for _, entry := range a.loose {
 		if a.records {
-			t.Unanswered(entry)
+			t.Unanswered(unfinished, entry)
 		}
 	}
 	if a.name != nil {
-		t.Add(jsonl.SessionInfo, a.name)
+		t.Add(rule.Aside, jsonl.SessionInfo, a.name)
 	}
 }
 
@@ -172,8 +174,8 @@ func (a *arranger) meta(t dialect.Tree, l *dialect.Line) {
 	header := *l
 	header.ID = []byte(line.Get("id").Text())
 	said := instructions(line).IsString()
-	if t.Add(jsonl.Header, &header); said {
-		t.Add(jsonl.System, l)
+	if t.Add(rule.Aside, jsonl.Header, &header); said {
+		t.Add(rule.System, jsonl.System, l)
 	}
 }
 
@@ -181,7 +183,8 @@ func (a *arranger) meta(t dialect.Tree, l *dialect.Line) {
 func (a *arranger) setModel(t dialect.Tree, l *dialect.Line) {
 	if !bytes.Equal(l.Group, a.model) {
 		a.model = bytes.Clone(l.Group)
-		t.Add(jsonl.ModelChange, l)
+		t.Add(rule.Aside, jsonl.ModelChange, l)
+		t.Asked([]byte("openai"), a.model)
 	}
 }
 
@@ -197,16 +200,17 @@ func (a *arranger) prompt(t dialect.Tree, l *dialect.Line) {
 		one.notes = a.beside
 	}
 	a.turns = append(a.turns, one)
+	l.Rules |= rule.If(len(a.calls) > 0, unanswered)
 	a.open, a.asked = -1, true
 }
 
 // answer adds an item to the answer.
 func (a *arranger) answer(t dialect.Tree, l *dialect.Line) {
 	if a.open >= 0 {
-		t.Join(a.open, l.At)
+		t.Join(l.Rules, a.open, l.At)
 		return
 	}
-	a.open = t.Add(jsonl.Assistant, l, a.settings...)
+	a.open = t.Add(rule.Answer, jsonl.Assistant, l, a.settings...)
 	a.told, a.counted, a.asked = a.open, false, false
 	a.loose = append(a.loose, a.open)
 }
@@ -226,7 +230,9 @@ func (a *arranger) output(t dialect.Tree, l *dialect.Line) {
 	if !a.records {
 		a.open = -1
 	}
-	entry := t.Add(jsonl.ToolResult, l, of...)
+	line := *l
+	line.Rules |= rule.If(len(of) > 1, shortOutput)
+	entry := t.Add(rule.Result, jsonl.ToolResult, &line, of...)
 	if len(of) == 0 || !a.older("0.129") {
 		return
 	}
@@ -243,13 +249,13 @@ func (a *arranger) usage(t dialect.Tree, l *dialect.Line) {
 	switch {
 	case a.summary != nil:
 		a.summary.more = append(a.summary.more, l.At)
-		t.Add(jsonl.UsageEntry, l, a.settings...)
+		t.Add(rule.Aside, jsonl.UsageEntry, l, a.settings...)
 	case a.open >= 0:
-		t.Join(a.open, l.At)
+		t.Join(l.Rules, a.open, l.At)
 		a.loose = a.loose[:len(a.loose)-1]
 		a.open, a.counted = -1, true
 	default: // of an answer without items
-		t.Add(jsonl.Assistant, l, a.settings...)
+		t.Add(emptyAnswer, jsonl.Assistant, l, a.settings...)
 		a.counted = true
 	}
 }
@@ -273,7 +279,7 @@ func (a *arranger) count(t dialect.Tree, l *dialect.Line) {
 			return
 		}
 		a.counted, a.open = true, -1
-		t.Join(a.told, l.At)
+		t.Join(l.Rules, a.told, l.At)
 	}
 }
 
@@ -287,7 +293,7 @@ func (a *arranger) answerless(t dialect.Tree, next dialect.Code) {
 	a.bare = nil
 	if next != compacted {
 		a.asked, a.open, a.counted = false, -1, true
-		t.Add(jsonl.Assistant, l, a.settings...)
+		t.Add(emptyAnswer, jsonl.Assistant, l, a.settings...)
 	}
 }
 
@@ -296,8 +302,8 @@ func (a *arranger) answerless(t dialect.Tree, next dialect.Code) {
 func (a *arranger) plainSummary(t dialect.Tree) {
 	h := a.summary
 	a.summary = nil
-	if entry := t.Add(jsonl.Assistant, &h.line, a.settings...); len(h.more) > 0 {
-		t.Unanswered(entry)
+	if entry := t.Add(plainSummary, jsonl.Assistant, &h.line, a.settings...); len(h.more) > 0 {
+		t.Unanswered(plainSummary, entry)
 	}
 }
 
@@ -325,16 +331,27 @@ func (a *arranger) compacted(t dialect.Tree, l *dialect.Line) {
 		a.turns[a.within].cut = true
 	}
 	a.cut, a.earlier = l.At, len(a.turns)
-	a.cutAt = a.replace(t, l, a.kept, more)
+	line, by := *l, rule.Compaction
+	if !history.IsArray() {
+		by = keptPrompts
+	}
+	for v := range history.Elements {
+		f := v.All("type", "call_id", "content", "output")
+		line.Rules |= itemRules(f[0], f[1], f[2], f[3])
+	}
+	a.cutAt = a.replace(t, by, &line, a.kept, more)
 }
 
 // replace adds an entry that replaces the history.
-func (a *arranger) replace(t dialect.Tree, l *dialect.Line, k dialect.Kept, more []dialect.Span) (entry int) {
+func (a *arranger) replace(t dialect.Tree, by rule.Rule, l *dialect.Line, k dialect.Kept,
+	more []dialect.Span) (entry int) {
 	a.open, a.told = -1, -1
+	line := *l
 	if k.Short > 0 {
 		more = append(more, a.turns[k.From-1].at)
+		line.Rules |= rule.Of(shortPrompt)
 	}
-	entry = t.Add(jsonl.Transform, l, more...)
+	entry = t.Add(by, jsonl.Transform, &line, more...)
 	t.Keep(entry, k)
 	return entry
 }
@@ -384,8 +401,8 @@ func (a *arranger) rolledBack(t dialect.Tree, l *dialect.Line) {
 	if (across || inTask) && a.older("0.160") && !a.older("0.123") { // these versions lost all
 		notes := a.turns[first].notes
 		a.turns, a.earlier, a.within = nil, 0, -1
-		t.Move(a.cutAt)
-		a.replace(t, l, dialect.Kept{Notes: len(notes)}, notes)
+		t.Move(rule.Branch, a.cutAt)
+		a.replace(t, lostInRollback, l, dialect.Kept{Notes: len(notes)}, notes)
 		return
 	}
 	a.within = -1
@@ -393,11 +410,11 @@ func (a *arranger) rolledBack(t dialect.Tree, l *dialect.Line) {
 		first++
 	}
 	if !across {
-		t.Move(a.turns[first].before)
+		t.Move(rule.Branch, a.turns[first].before)
 		a.turns = a.turns[:first]
 		return
 	}
-	t.Move(a.cutAt)
+	t.Move(rule.Branch, a.cutAt)
 	kept := a.kept
 	if kept.From > first {
 		kept.From, kept.Short = first, 0
@@ -405,5 +422,5 @@ func (a *arranger) rolledBack(t dialect.Tree, l *dialect.Line) {
 	kept.Dropped, kept.To = kept.To-len(a.turns)+n, first
 	kept.Turn = a.older("0.123")
 	a.turns, a.earlier = a.turns[:first], first
-	a.replace(t, l, kept, append([]dialect.Span{a.cut}, a.context[:kept.Notes]...))
+	a.replace(t, afterRollback, l, kept, append([]dialect.Span{a.cut}, a.context[:kept.Notes]...))
 }

@@ -3,11 +3,13 @@
 package codex
 
 import (
+	"bytes"
 	_ "embed"
 	"path/filepath"
 	"strings"
 
 	"ctxtool/internal/dialect"
+	"ctxtool/internal/rule"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -24,8 +26,10 @@ var Dialect = dialect.Dialect{
 	File:  fileID, Session: sessionID, Policy: "codex",
 	Pick: jsonl.Pick{
 		Record:  []string{"metadata"},
-		Message: []string{"type", "id", "call_id", "content", "model", "service_tier"},
-		As:      jsonl.Names{ID: "ordinal", Parent: "call_id", Message: "payload"},
+		Message: []string{"type", "id", "call_id", "content", "model", "service_tier", "output"},
+		Known: []string{"action", "arguments", "author", "encrypted_content", "execution", "input", "name", "namespace",
+			"phase", "recipient", "status", "summary", "tools", "internal_chat_message_metadata_passthrough"},
+		As: jsonl.Names{ID: "ordinal", Parent: "call_id", Message: "payload"},
 	},
 	Read:    read,
 	New:     newArranger,
@@ -39,7 +43,8 @@ var Dialect = dialect.Dialect{
 	Newest:  "0.169.0",
 	// What a compaction keeps comes before its summary.
 	SummaryLast: true,
-	Certainty:   dialect.Certainty{Messages: "exact", System: "rule", Tools: "absent"},
+	Rules:       Rules,
+	Certainty:   dialect.Certainty{Messages: "rule", System: "rule", Tools: "absent"},
 }
 
 // sniff reports whether a file begins as a rollout does: with session_meta, or with another
@@ -148,20 +153,29 @@ var types = map[string]dialect.Code{
 var events = map[string]dialect.Code{"thread_rolled_back": rolledBack, "task_started": began, "token_count": counted,
 	"thread_settings_applied": thread, "thread_name_updated": named}
 
+// An itemSort is what response items of a type are, and the rule by which they are sent.
+type itemSort struct {
+	code dialect.Code
+	by   rule.Rule
+}
+
 // items are the types of response items.
-var items = map[string]dialect.Code{
-	"reasoning": answer, "web_search_call": answer, "image_generation_call": answer, "tool_search_call": call,
-	"function_call": call, "custom_tool_call": call, "local_shell_call": call,
-	"function_call_output": output, "custom_tool_call_output": custom, "tool_search_output": output,
-	"additional_tools": note, "agent_message": note, "compaction": note, "context_compaction": note,
+var items = map[string]itemSort{
+	"reasoning": {answer, rule.Thinking}, "web_search_call": {answer, webSearch},
+	"image_generation_call": {answer, madeImage}, "tool_search_call": {call, toolSearch},
+	"function_call": {call, rule.Call}, "custom_tool_call": {call, customCall}, "local_shell_call": {call, shellCall},
+	"function_call_output": {output, rule.Result}, "custom_tool_call_output": {custom, customResult},
+	"tool_search_output": {output, foundTools}, "additional_tools": {note, addedTools},
+	"agent_message": {note, fromAgent}, "compaction": {note, sealed}, "context_compaction": {note, sealed},
 }
 
 func read(p *jsonl.Picked) dialect.Head {
-	item := p.Message // type, id, call_id, content, model, service_tier
+	item := p.Message // type, id, call_id, content, model, service_tier, output
 	head := dialect.Head{ID: item[1], Ref: item[2]}
 	switch {
 	case p.Type.Is("response_item"):
 		head.Code = itemCode(item[0], p.Role, item[3], p.Record[0])
+		head.Rules = itemRules(item[0], item[2], item[3], item[6]) | rule.If(p.Strange, rule.Unread)
 	case p.Type.Is("event_msg"):
 		head.Code = events[string(item[0].Inside())] // the zero value is to skip
 	default:
@@ -187,13 +201,13 @@ func otherHead(p *jsonl.Picked, head dialect.Head) dialect.Head {
 			}
 		}
 	case !p.Type.Exists() && p.Line.Get("instructions").Exists():
-		head = dialect.Head{Code: meta, ID: p.Line.Get("id")}
+		head = dialect.Head{Code: meta, ID: p.Line.Get("id"), Rules: rule.Of(bareLine)}
 	case p.Line.Get("record_type").Exists():
 		head.Code = dialect.Skip
 	default: // bare items
 		f := p.Line.All("type", "id", "call_id", "role", "content")
 		if _, is := items[f[0].Text()]; is || f[0].Is("message") {
-			head = dialect.Head{Code: itemCode(f[0], f[3], f[4], nil), ID: f[1], Ref: f[2]}
+			head = dialect.Head{Code: itemCode(f[0], f[3], f[4], nil), ID: f[1], Ref: f[2], Rules: rule.Of(bareLine)}
 		} else {
 			head.Code = dialect.Unknown
 		}
@@ -202,8 +216,8 @@ func otherHead(p *jsonl.Picked, head dialect.Head) dialect.Head {
 }
 
 func itemCode(typ, role, content, metadata jsonl.Value) dialect.Code {
-	if code, ok := items[string(typ.Inside())]; ok {
-		return code
+	if of, ok := items[string(typ.Inside())]; ok {
+		return of.code
 	}
 	switch {
 	case typ.Exists() && !typ.Is("message"):
@@ -217,6 +231,22 @@ func itemCode(typ, role, content, metadata jsonl.Value) dialect.Code {
 		return prompt
 	}
 	return note
+}
+
+// itemRules returns the rules that an item needs by itself. Pictures stand in lists alone.
+func itemRules(typ, call, content, output jsonl.Value) (used rule.Set) {
+	if of, ok := items[string(typ.Inside())]; ok {
+		used = rule.Of(of.by)
+		if of.by == rule.Result && !call.Exists() {
+			used = rule.Of(goal)
+		}
+	}
+	for _, list := range []jsonl.Value{content, output} {
+		if list.IsArray() && bytes.Contains(list, []byte(`"input_image"`)) {
+			used |= rule.Of(rule.Image, imageDetail)
+		}
+	}
+	return used
 }
 
 // asked reports whether a message of the user is a prompt. Newer versions number those.

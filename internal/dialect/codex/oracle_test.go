@@ -13,6 +13,8 @@ import (
 
 	"ctxtool/internal/body"
 	"ctxtool/internal/dialect/codex"
+	"ctxtool/internal/rule"
+	"ctxtool/internal/test/claims"
 	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/must"
 	"ctxtool/internal/test/testenv"
@@ -37,10 +39,11 @@ type sent struct {
 // item of those for a summary.
 func TestRequests(t *testing.T) {
 	folders := testenv.NeedShared(t, "vectors/codex/*")
-	var all compared
+	all, tally := compared{}, claims.New(t, codex.Rules, "rules.go")
 	for _, folder := range folders {
-		all.add(compare(t, folder))
+		all.add(compare(t, folder, tally))
 	}
+	tally.Hold(t, *update, "compared_kit.go", "codex", "comparedKit")
 	if all.turns < 50 || all.summaries < 6 {
 		t.Errorf("only %s", all)
 	}
@@ -64,7 +67,7 @@ func (c compared) String() string {
 }
 
 // compare compares the completed requests of a folder with its rollouts.
-func compare(t *testing.T, folder string) (n compared) {
+func compare(t *testing.T, folder string, tally *claims.Tally) (n compared) {
 	t.Helper()
 	at := map[string][]native{}
 	files, _ := filepath.Glob(filepath.Join(folder, "rollout*"))
@@ -84,7 +87,9 @@ func compare(t *testing.T, folder string) (n compared) {
 			if got.model != q.Model || got.effort != "" && got.effort != q.Reasoning.Effort {
 				t.Errorf("%s: request %d, at %s: model %s, effort %s; sent were %s, %s", filepath.Base(folder), q.N, got.pos, got.model, got.effort, q.Model, q.Reasoning.Effort)
 			}
-			if items := recorded(got.items); !reflect.DeepEqual(items, want) {
+			items := recorded(got.items)
+			equal := reflect.DeepEqual(items, want)
+			if tally.Add(got.version, got.used, got.asked, equal); !equal {
 				t.Errorf("%s: request %d, at %s: %d items, and %d were sent%s", filepath.Base(folder), q.N, got.pos, len(items), len(want), unlike(items, want))
 			}
 		}
@@ -133,6 +138,10 @@ type native struct {
 	pos           sessionfmt.Pos
 	model, effort string
 	items         []any
+
+	version string
+	used    rule.Set
+	asked   rule.Asked
 }
 
 // requestOf is the request of an envelope. Its first item may be the prompt, which has no type.
@@ -151,7 +160,9 @@ func requestOf(e *replay.Envelope, pos sessionfmt.Pos) native {
 	if _, typed := sent.Input[0].(map[string]any)["type"]; !typed {
 		sent.Input = sent.Input[1:]
 	}
-	return native{pos, sent.Model, sent.Reasoning.Effort, sent.Input}
+	ref := must.Get(e.ModelRef())
+	return native{pos, sent.Model, sent.Reasoning.Effort, sent.Input, e.Replay().Session.WrittenBy(), e.Rules(),
+		rule.Asked{Host: ref.Provider, Model: ref.ID}}
 }
 
 // collect adds the requests of a session's branches, by their responses.

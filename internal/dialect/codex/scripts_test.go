@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"ctxtool/internal/dialect/codex"
+	"ctxtool/internal/test/claims"
 	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/testenv"
 )
@@ -18,22 +20,23 @@ func TestScripts(t *testing.T) {
 	if !corpus.Whole() {
 		t.Skip("left out: it plays scripts through Codex, which takes 20 s; CTXTOOL_WHOLE=1 runs it")
 	}
-	codex, drive := program(t), driver(t)
+	program, drive := installed(t), driver(t)
 	scripts, _ := filepath.Glob("testdata/scripts/*.json")
-	var all compared
+	all, tally := compared{}, claims.New(t, codex.Rules, "rules.go")
 	for _, name := range scripts {
-		n := compare(t, play(t, drive, name, codex))
+		n := compare(t, play(t, drive, name, program), tally)
 		t.Logf("%s: %s", filepath.Base(name), n)
 		all.add(n)
 	}
+	tally.Hold(t, *update, "compared_scripts.go", "codex", "comparedScripts")
 	if all.turns < 100 || all.summaries < 12 || all.lost > 2 {
 		t.Error(all)
 	}
 	t.Log(all)
 }
 
-// program is the binary of Codex, which make codex installs.
-func program(t *testing.T) string {
+// installed is the binary of Codex, which make codex installs.
+func installed(t *testing.T) string {
 	t.Helper()
 	dir := os.Getenv("CTXTOOL_CODEX")
 	if cache, err := os.UserCacheDir(); dir == "" && err == nil {

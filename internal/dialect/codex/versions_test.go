@@ -3,7 +3,6 @@ package codex_test
 import (
 	"encoding/json"
 	"flag"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,7 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/dialect"
+	"ctxtool/internal/dialect/codex"
+	"ctxtool/internal/rule"
+	"ctxtool/internal/test/claims"
 	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/must"
 	"ctxtool/internal/test/testenv"
@@ -20,10 +21,13 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-var update = flag.Bool("update", false, "write what was compared to compared.txt")
+var update = flag.Bool("update", false, "write what was compared to compared_*.go")
+
+// versions are those that make codex-versions installs.
+var versions = strings.Fields("0.80.0 0.107.0 0.123.0 0.128.0 0.140.0 0.146.0 0.150.0 0.160.0 0.169.0 0.171.0")
 
 // TestVersions plays the scripts of testdata/versions through versions of the real program, and holds
-// compared.txt to how many of their requests are replayed as they were sent.
+// compared_versions.go to how many of their requests are replayed as they were sent.
 func TestVersions(t *testing.T) {
 	if !corpus.Whole() {
 		t.Skip("left out: it plays scripts through versions of Codex, which takes minutes; CTXTOOL_WHOLE=1 runs it")
@@ -34,37 +38,26 @@ func TestVersions(t *testing.T) {
 	}
 	drive := driver(t)
 	scripts, _ := filepath.Glob("testdata/versions/*.json")
-	compared := 0
-	for c := range dialect.Compared {
-		programs, _ := filepath.Glob(filepath.Join(dir, "codex-"+c.Version, "package/vendor/x86_64-unknown-linux-musl/*/codex"))
-		if c.Agent != "codex" || len(programs) == 0 {
+	tally, n := claims.New(t, codex.Rules, "rules.go"), 0
+	for _, version := range versions {
+		programs, _ := filepath.Glob(filepath.Join(dir, "codex-"+version, "package/vendor/x86_64-unknown-linux-musl/*/codex"))
+		if len(programs) == 0 {
 			continue
 		}
-		t.Run(c.Version, func(t *testing.T) {
-			now := dialect.Comparison{Agent: c.Agent, Version: c.Version}
+		n++
+		t.Run(version, func(t *testing.T) {
+			equal, all := 0, 0
 			for _, script := range scripts {
-				out := play(t, drive, script, programs[0])
-				equal, all := byOrder(t, out)
-				now.Equal, now.Requests = now.Equal+equal, now.Requests+all
+				one, of := byOrder(t, play(t, drive, script, programs[0]), tally)
+				equal, all = equal+one, all+of
 			}
-			if compared++; *update {
-				record(t, c, now)
-			} else if now != c {
-				t.Errorf("compared %+v, and compared.txt has %+v; -update writes it", now, c)
-			}
+			t.Logf("%s: %d of %d requests", version, equal, all)
 		})
 	}
-	if compared == 0 {
+	if n == 0 {
 		testenv.Skip(t, "no versions of Codex; make codex-versions installs them")
 	}
-}
-
-// record replaces a line of compared.txt.
-func record(t *testing.T, was, now dialect.Comparison) {
-	t.Helper()
-	line := func(c dialect.Comparison) string { return fmt.Sprintln(c.Agent, c.Version, c.Requests, c.Equal) }
-	data := string(must.Get(os.ReadFile("../compared.txt")))
-	must.Do(os.WriteFile("../compared.txt", []byte(strings.Replace(data, line(was), line(now), 1)), 0o644))
+	tally.Hold(t, *update, "compared_versions.go", "codex", "comparedVersions")
 }
 
 // driver is the kit that plays a script.
@@ -93,9 +86,9 @@ func play(t *testing.T, drive, script, codex string) string {
 // byOrder compares the requests of a folder with those of the rollout, in their order: older versions
 // do not name their answers. Requests that failed and those for summaries are left out, and outputs
 // that are sent for calls without one.
-func byOrder(t *testing.T, folder string) (equal, all int) {
+func byOrder(t *testing.T, folder string, tally *claims.Tally) (equal, all int) {
 	t.Helper()
-	var got [][]any
+	var got []native
 	files, _ := filepath.Glob(filepath.Join(folder, "rollout*"))
 	for _, file := range files {
 		got = append(got, replayed(t, file)...)
@@ -106,26 +99,28 @@ func byOrder(t *testing.T, folder string) (equal, all int) {
 			continue
 		}
 		all++
-		is := func(one []any) bool { return reflect.DeepEqual(one, want) }
+		is := func(one native) bool { return reflect.DeepEqual(one.items, want) }
 		if at := slices.IndexFunc(got, is); at >= 0 {
 			equal++
+			tally.Add(got[at].version, got[at].used, got[at].asked, true)
 			got = got[at+1:]
 			continue
 		}
-		near := []any{}
+		var near native
 		for _, one := range got {
-			if reflect.DeepEqual(one[len(one)-1], want[len(want)-1]) {
+			if reflect.DeepEqual(one.items[len(one.items)-1], want[len(want)-1]) {
 				near = one
 				break
 			}
 		}
-		t.Logf("%s: request %d: %d items, and %d were sent%s", filepath.Base(folder), q.N, len(near), len(want), unlike(near, want))
+		tally.Add(near.version, near.used, near.asked, false)
+		t.Logf("%s: request %d: %d items, and %d were sent%s", filepath.Base(folder), q.N, len(near.items), len(want), unlike(near.items, want))
 	}
 	return equal, all
 }
 
 // replayed are the requests of a rollout.
-func replayed(t *testing.T, file string) (all [][]any) {
+func replayed(t *testing.T, file string) (all []native) {
 	t.Helper()
 	s := must.Get(sessionfmt.Open(file, sessionfmt.Options{}))
 	defer s.Close()
@@ -133,7 +128,9 @@ func replayed(t *testing.T, file string) (all [][]any) {
 	for rec := range s.Len() {
 		if s.Answers(rec) {
 			e := must.Get(r.At(sessionfmt.Before(rec)))
-			all = append(all, recorded(corpus.Decoded[any](t, e.Native())))
+			ref := must.Get(e.ModelRef())
+			all = append(all, native{items: recorded(corpus.Decoded[any](t, e.Native())), version: s.WrittenBy(), used: e.Rules(),
+				asked: rule.Asked{Host: ref.Provider, Model: ref.ID}})
 		}
 	}
 	return all

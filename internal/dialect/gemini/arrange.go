@@ -3,6 +3,7 @@ package gemini
 import (
 	"ctxtool/internal/dialect"
 	"ctxtool/internal/dialect/chat"
+	"ctxtool/internal/rule"
 	"ctxtool/sessionfmt/jsonl"
 	"hash/maphash"
 )
@@ -34,6 +35,7 @@ type step struct {
 	entry      int32  // its last one
 	code       dialect.Code
 	own        bool
+	rules      rule.Set
 }
 
 // newListed returns an arranger of a document: its messages are in order, and none is written
@@ -41,7 +43,10 @@ type step struct {
 func newListed() dialect.Arranger { return chat.NewArranger(format) }
 
 func newArranger() dialect.Arranger {
-	return &arranger{messages: chat.NewArranger(format), more: map[int32][]dialect.Span{}, at: map[uint64]int32{}, seed: maphash.MakeSeed(), leaf: -1}
+	return &arranger{
+		messages: chat.NewArranger(format), more: map[int32][]dialect.Span{}, at: map[uint64]int32{},
+		seed: maphash.MakeSeed(), leaf: -1,
+	}
 }
 
 // Next is of [dialect.Arranger].
@@ -90,13 +95,16 @@ func (s *step) changes() bool { return s.code == checkpoint || s.code == rewind 
 
 // read makes a step that of a line.
 func (s *step) read(l *dialect.Line) {
-	s.at, s.time, s.number, s.code, s.own = l.At, l.Time, l.Number, l.Code, l.Own
+	s.at, s.time, s.number, s.code, s.own, s.rules = l.At, l.Time, l.Number, l.Code, l.Own, l.Rules
 }
 
 // line is the line of a step, valid until the next one.
 func (a *arranger) line(k int32) *dialect.Line {
 	s := a.steps.At(k)
-	a.now = dialect.Line{Code: s.code, At: s.at, Number: s.number, Time: s.time, ID: a.ids[s.id:][:s.idSize], Own: s.own}
+	a.now = dialect.Line{
+		Code: s.code, At: s.at, Number: s.number, Time: s.time, ID: a.ids[s.id:][:s.idSize], Own: s.own,
+		Rules: s.rules,
+	}
 	return &a.now
 }
 
@@ -167,9 +175,11 @@ func (a *arranger) End(t dialect.Tree) {
 	a.at, a.known = nil, nil // the entries need their room
 	for k := range a.steps.Len() {
 		s := a.steps.At(k)
-		t.Move(a.entry(s.after))
+		if t.Leaf() != a.entry(s.after) {
+			t.Move(rule.Branch, a.entry(s.after))
+		}
 		if s.changes() {
-			t.Add(jsonl.Transform, a.line(k), a.more[k]...)
+			t.Add(rule.Compaction, jsonl.Transform, a.line(k), a.more[k]...)
 		} else {
 			if k+1 < a.steps.Len() && a.steps.At(k+1).after == k {
 				s.code = chat.WithoutResults(s.code, a.steps.At(k+1).code)
@@ -179,12 +189,14 @@ func (a *arranger) End(t dialect.Tree) {
 		s.entry = int32(t.Leaf())
 	}
 	for _, at := range a.folders {
-		t.Join(0, at) // to the header
+		t.Join(0, 0, at) // to the header
 	}
 	if a.title != nil {
-		t.Add(jsonl.SessionInfo, a.title)
+		t.Add(rule.Aside, jsonl.SessionInfo, a.title)
 	}
-	t.Move(a.entry(a.leaf))
+	if t.Leaf() != a.entry(a.leaf) {
+		t.Move(rule.Branch, a.entry(a.leaf))
+	}
 }
 
 // entry is the last entry of a step, -1 for none.
@@ -219,7 +231,8 @@ func makeCheckpoint(f *chat.Format, s *dialect.Source) {
 		all = append(all, m)
 	}
 	for k, m := range all {
-		again := k+1 < len(all) && m.Get("type").Is("gemini") && answers(all[k+1]) // what the calls of m have does not count
+		// what the calls of m have does not count
+		again := k+1 < len(all) && m.Get("type").Is("gemini") && answers(all[k+1])
 		f.Each(s, m, func(said *chat.Said) *dialect.Entry {
 			if said.Kind == jsonl.CustomEntry || again && said.Kind == jsonl.ToolResult {
 				return nil

@@ -8,6 +8,7 @@ import (
 
 	"ctxtool/internal/dialect"
 	"ctxtool/internal/dialect/chat"
+	"ctxtool/internal/rule"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -18,7 +19,8 @@ var fields string
 
 var format = chat.Format{
 	About: about, Read: read, Other: other,
-	Make: map[jsonl.Kind]func(*chat.Format, *dialect.Source){jsonl.Transform: makeCheckpoint},
+	Signed: rule.Of(signature),
+	Make:   map[jsonl.Kind]func(*chat.Format, *dialect.Source){jsonl.Transform: makeCheckpoint},
 }
 
 // Dialect is the format of Gemini CLI.
@@ -29,6 +31,7 @@ var Dialect = chat.Dialect(dialect.Dialect{
 	File:  fileID, Policy: "pi",
 	Pick:      jsonl.Pick{Record: []string{"$set", "$rewindTo"}},
 	Bulk:      []dialect.Bulk{{About: "histories in checkpoints", Path: []string{"$set", "messages"}}},
+	Rules:     Rules,
 	Certainty: dialect.Certainty{Messages: "rule", System: "absent", Tools: "absent"},
 }, format)
 

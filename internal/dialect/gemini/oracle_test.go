@@ -3,6 +3,7 @@ package gemini_test
 import (
 	"bufio"
 	"encoding/json"
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,13 +11,17 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/dialect"
+	"ctxtool/internal/dialect/gemini"
+	"ctxtool/internal/rule"
+	"ctxtool/internal/test/claims"
 	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/must"
 	"ctxtool/internal/test/testenv"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 )
+
+var update = flag.Bool("update", false, "write what was compared to compared.go")
 
 // A content is a turn as it is sent.
 type content struct {
@@ -60,13 +65,14 @@ func TestRequests(t *testing.T) {
 	}
 	s := must.Get(sessionfmt.Open(file, sessionfmt.Options{}))
 	defer s.Close()
-	r, n := replay.New(s, replay.Options{}), 0
+	r, n, tally := replay.New(s, replay.Options{}), 0, claims.New(t, gemini.Rules, "rules.go")
 	for rec := range s.Len() {
 		if !s.Answers(rec) {
 			continue
 		}
 		e := must.Get(r.At(sessionfmt.Before(rec)))
 		got := joined(corpus.Decoded[content](t, e.Native()))
+		tally.Add(s.WrittenBy(), e.Rules(), rule.Asked{}, n < len(want) && reflect.DeepEqual(got, want[n]))
 		if n < len(want) && !reflect.DeepEqual(got, want[n]) {
 			k := 0
 			for k < min(len(got), len(want[n])) && reflect.DeepEqual(got[k], want[n][k]) {
@@ -79,11 +85,7 @@ func TestRequests(t *testing.T) {
 	if n != len(want) {
 		t.Errorf("%d requests are replayed, and %d were sent", n, len(want))
 	}
-	for c := range dialect.Compared {
-		if c.Agent == "gemini" && (c.Requests != n || c.Equal != n) {
-			t.Errorf("%d requests were compared, and compared.txt has %+v", n, c)
-		}
-	}
+	tally.Hold(t, *update, "compared.go", "gemini", "compared")
 }
 
 // played plays the conversation, and returns the session.

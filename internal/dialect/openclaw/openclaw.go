@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"ctxtool/internal/dialect"
+	"ctxtool/internal/rule"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -100,10 +101,10 @@ func (arranger) Next(t dialect.Tree, l *dialect.Line) {
 	kind := jsonl.Unknown
 	switch {
 	case l.Code == window:
-		t.Add(jsonl.Header, l)
+		t.Add(rule.Aside, jsonl.Header, l)
 		return
 	case l.Code == header:
-		t.Join(0, l.At)
+		t.Join(l.Rules, 0, l.At)
 		return
 	case l.Code >= entry:
 		kind = jsonl.Kind(l.Code - entry)
@@ -112,8 +113,10 @@ func (arranger) Next(t dialect.Tree, l *dialect.Line) {
 	if len(l.Ref) > 0 {
 		parent = t.Find(l.Ref)
 	}
-	t.Move(parent)
-	t.Add(kind, l)
+	if parent != t.Leaf() {
+		t.Move(rule.Branch, parent)
+	}
+	t.Add(dialect.ByKind(kind), kind, l)
 	if parent < 0 && len(l.Ref) > 0 {
 		t.Report("orphan", l, "its parent is not in a row before it: the context begins here")
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"ctxtool/internal/dialect"
+	"ctxtool/internal/rule"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -91,11 +92,11 @@ func (a *arranger) Next(t dialect.Tree, l *dialect.Line) {
 		t.Fail(fmt.Errorf("row %d: the database is of a newer opencode: it has events of a later version", l.Number))
 	case session:
 		a.row = l.Clone()
-		t.Add(jsonl.Header, l)
+		t.Add(rule.Aside, jsonl.Header, l)
 	case turned, compacted:
 		a.addTurn(t, l)
 	case dialect.Unknown:
-		t.Add(jsonl.Unknown, l)
+		t.Add(rule.Unread, jsonl.Unknown, l)
 	case reverted:
 		a.revert = bytes.Clone(l.Ref)
 	case restored:
@@ -123,7 +124,7 @@ func (a *arranger) message(t dialect.Tree, l *dialect.Line) {
 	if k, ok := a.known[id]; ok {
 		if m := a.messages.At(k); m.in != nowhere {
 			if m.made > 0 {
-				t.Replace(int(m.entry), m.at, l.At)
+				t.Replace(l.Rules, int(m.entry), m.at, l.At)
 			}
 			m.code, m.at = l.Code, l.At
 			return
@@ -155,7 +156,7 @@ func (a *arranger) change(t dialect.Tree, line uint32) {
 	for len(a.late) > 0 && a.late[0].line.Number < line {
 		c := a.late[0]
 		a.late = a.late[1:]
-		a.edit(t, c.line, c.more...)
+		a.edit(t, lateChange, c.line, c.more...)
 	}
 }
 
@@ -185,14 +186,14 @@ func (a *arranger) takeOut(t dialect.Tree) {
 		first--
 	}
 	if first < len(a.sent) {
-		t.Move(int(a.sent[first].before))
+		t.Move(removal, int(a.sent[first].before))
 		a.sent = a.sent[:first]
 	}
 	for _, m := range a.sent {
 		if gone(m) {
 			line := dialect.Line{Code: m.code, At: m.at, Number: m.number, Time: m.time}
 			for k := range m.made {
-				a.edit(t, &line, t.Spans(int(m.entry + k))[0])
+				a.edit(t, removal, &line, t.Spans(int(m.entry + k))[0])
 			}
 		}
 	}
@@ -207,10 +208,10 @@ func (a *arranger) takeOut(t dialect.Tree) {
 }
 
 // edit adds an edit that a line makes, which has the line first and others after it.
-func (a *arranger) edit(t dialect.Tree, l *dialect.Line, more ...dialect.Span) {
+func (a *arranger) edit(t dialect.Tree, by rule.Rule, l *dialect.Line, more ...dialect.Span) {
 	line := *l
 	line.ID = nil
-	t.Add(jsonl.ContextEdit, &line, more...)
+	t.Add(by, jsonl.ContextEdit, &line, more...)
 }
 
 // partsOf yields the parts of a message.
@@ -256,14 +257,14 @@ func (a *arranger) add(t dialect.Tree, m opened) {
 		a.summarize(t, m)
 	case m.code == summary: // of a request that brought nothing
 		m.before = int32(t.Leaf())
-		t.Add(jsonl.UsageEntry, m.begins())
+		t.Add(refused, jsonl.UsageEntry, m.begins())
 	case m.code == user && a.has(m.message, compaction):
 		a.held = &m
 	case m.code == user && !a.has(m.message):
 	case m.code == user && a.has(m.message, synthetic) && !a.has(m.message, text):
-		a.put(t, m, jsonl.Custom)
+		a.put(t, rule.Note, m, jsonl.Custom)
 	case m.code == user:
-		a.put(t, m, jsonl.User)
+		a.put(t, rule.Prompt, m, jsonl.User)
 	default:
 		a.answer(t, m)
 	}
@@ -277,19 +278,19 @@ func (o *opened) begins() *dialect.Line {
 
 // answer adds an answer and the results of its calls.
 func (a *arranger) answer(t dialect.Tree, m opened) {
-	a.put(t, m, jsonl.Assistant)
+	a.put(t, rule.Answer, m, jsonl.Assistant)
 	if m.code == answer && !a.has(m.message, step) { // of a command that the user ran
-		t.Unanswered(int(m.entry))
+		t.Unanswered(userShell, int(m.entry))
 	}
 	if m.code == failed || m.code == aborted && !a.has(m.message, text, tool, returned, cleared) {
-		a.edit(t, m.line)
+		a.edit(t, brokenOff, m.line)
 		return
 	}
 	for p := range a.partsOf(m.message) {
 		if p.calls() {
 			line := a.calls[p.call-1]
 			line.Code, line.At, p.result = p.code, p.at, true
-			t.Add(jsonl.ToolResult, line)
+			t.Add(rule.Result, jsonl.ToolResult, line)
 			m.made++
 		}
 	}
@@ -298,10 +299,10 @@ func (a *arranger) answer(t dialect.Tree, m opened) {
 func (p *part) calls() bool { return p.code == tool || p.code == returned || p.code == cleared }
 
 // put adds the first entry of a message.
-func (a *arranger) put(t dialect.Tree, m opened, kind jsonl.Kind) {
+func (a *arranger) put(t dialect.Tree, by rule.Rule, m opened, kind jsonl.Kind) {
 	m.before = int32(t.Leaf())
 	a.spans = a.appendSpans(a.spans[:0], m.message)
-	m.entry, m.made = int32(t.Add(kind, m.begins(), a.spans[1:]...)), 1
+	m.entry, m.made = int32(t.Add(by, kind, m.begins(), a.spans[1:]...)), 1
 	a.send(m.message)
 }
 
@@ -309,7 +310,7 @@ func (a *arranger) put(t dialect.Tree, m opened, kind jsonl.Kind) {
 func (a *arranger) putHeld(t dialect.Tree) {
 	if held := a.held; held != nil {
 		a.held = nil
-		a.put(t, *held, jsonl.User)
+		a.put(t, rule.Prompt, *held, jsonl.User)
 	}
 }
 
@@ -324,11 +325,11 @@ func (a *arranger) summarize(t dialect.Tree, m opened) {
 	asked := a.held
 	a.held = nil
 	if asked == nil {
-		a.put(t, m, jsonl.Assistant)
+		a.put(t, rule.Answer, m, jsonl.Assistant)
 		return
 	}
 	asked.before = int32(t.Leaf())
-	t.Add(jsonl.UsageEntry, asked.begins(), m.at)
+	t.Add(rule.Aside, jsonl.UsageEntry, asked.begins(), m.at)
 	a.spans = a.appendSpans(a.appendSpans(a.spans[:0], m.message), asked.message)
 	var kept []*message
 	for p := range a.partsOf(asked.message) {
@@ -339,7 +340,7 @@ func (a *arranger) summarize(t dialect.Tree, m opened) {
 	for _, k := range kept {
 		a.spans = a.appendSpans(a.spans, k)
 	}
-	asked.entry, asked.made = int32(t.Add(jsonl.Transform, m.begins(), a.spans[1:]...)), 1
+	asked.entry, asked.made = int32(t.Add(rule.Compaction, jsonl.Transform, m.begins(), a.spans[1:]...)), 1
 	a.send(asked.message)
 }
 
@@ -442,7 +443,7 @@ func (a *arranger) End(t dialect.Tree) {
 	a.seal(t)
 	a.putHeld(t) // nothing answers it yet
 	if m := a.find(dialect.Key(a.revert)); len(a.revert) > 0 && m.in == inSent {
-		t.Move(int(m.before))
+		t.Move(rule.Branch, int(m.before))
 	}
 	if a.row == nil {
 		return
@@ -450,6 +451,6 @@ func (a *arranger) End(t dialect.Tree) {
 	leaf := t.Leaf()
 	titled := *a.row
 	titled.ID = nil
-	t.Add(jsonl.SessionInfo, &titled)
-	t.Move(leaf)
+	t.Add(rule.Aside, jsonl.SessionInfo, &titled)
+	t.Move(rule.Aside, leaf)
 }

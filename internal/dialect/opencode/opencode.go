@@ -36,13 +36,12 @@ var Dialect = dialect.Dialect{
 				Parts: &dialect.Table{Name: "part", Session: "message_id", Order: []string{"id"}}},
 		},
 	},
-	Read: read,
-	Scan: scan,
-	New:  newArranger,
-	Make: makeEntry,
-	// Rows of messages alone have the last version of each, which is not always the one that was sent.
-	Sure:      func(row jsonl.Value) bool { return row.Get("table").Is("event") },
-	Certainty: dialect.Certainty{Messages: "exact", System: "absent", Tools: "absent"},
+	Read:      read,
+	Scan:      scan,
+	New:       newArranger,
+	Make:      makeEntry,
+	Rules:     Rules,
+	Certainty: dialect.Certainty{Messages: "rule", System: "absent", Tools: "absent"},
 }
 
 // Version2 is the format of version 2, in the same database. It is not compared with the program.

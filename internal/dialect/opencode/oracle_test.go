@@ -1,12 +1,16 @@
 package opencode_test
 
 import (
+	"flag"
 	"fmt"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 
+	"ctxtool/internal/dialect/opencode"
+	"ctxtool/internal/rule"
+	"ctxtool/internal/test/claims"
 	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/must"
 	"ctxtool/internal/test/testenv"
@@ -15,6 +19,8 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 	_ "ctxtool/sessionfmt/sqlite"
 )
+
+var update = flag.Bool("update", false, "write what was compared to compared.go")
 
 // A sent is a request that the real program sent.
 type sent struct {
@@ -29,9 +35,9 @@ type sent struct {
 // is replayed at its place. Those for titles are in no database.
 func TestRequests(t *testing.T) {
 	folders := testenv.NeedShared(t, "vectors/opencode/*")
-	turns, summaries := 0, 0
+	turns, summaries, tally := 0, 0, claims.New(t, opencode.Rules, "rules.go")
 	for _, folder := range folders {
-		at := map[string][][]any{}
+		at := map[string][]request{}
 		for _, q := range corpus.Requests[sent](t, folder) {
 			if q.Kind == "title" {
 				continue
@@ -49,13 +55,15 @@ func TestRequests(t *testing.T) {
 			case q.Kind == "summary":
 				summaries++
 				_, text, _ := strings.Cut(fmt.Sprint(q.Messages[0].(map[string]any)["content"]), "<conversation>\n")
-				if text, _, _ = strings.Cut(text, "\n</conversation>"); text != conversation(got) {
-					t.Errorf("%s: request %d for a summary:\n%s\nwant:\n%s", folder, q.N, conversation(got), text)
+				text, _, _ = strings.Cut(text, "\n</conversation>")
+				if tally.Add(got.version, got.used, got.asked, text == conversation(got.items)); text != conversation(got.items) {
+					t.Errorf("%s: request %d for a summary:\n%s\nwant:\n%s", folder, q.N, conversation(got.items), text)
 				}
 			default:
 				turns++
-				if want := q.Messages; !reflect.DeepEqual(got, want) {
-					t.Errorf("%s: request %d:\n%v\nwant:\n%v", folder, q.N, got, want)
+				equal := reflect.DeepEqual(got.items, q.Messages)
+				if tally.Add(got.version, got.used, got.asked, equal); !equal {
+					t.Errorf("%s: request %d:\n%v\nwant:\n%v", folder, q.N, got.items, q.Messages)
 				}
 			}
 		}
@@ -65,15 +73,24 @@ func TestRequests(t *testing.T) {
 			}
 		}
 	}
+	tally.Hold(t, *update, "compared.go", "opencode", "compared")
 	if turns < 16 || summaries < 2 {
 		t.Errorf("only %d requests of turns and %d for summaries were compared", turns, summaries)
 	}
 	t.Logf("%d requests of turns and %d for summaries are as they were sent", turns, summaries)
 }
 
+// A request is one that is replayed.
+type request struct {
+	items   []any
+	version string
+	used    rule.Set
+	asked   rule.Asked
+}
+
 // collect returns the requests of a session's branches, in the order of their answers. Those
 // that a fork copied are not its own.
-func collect(t *testing.T, name string) (all [][]any) {
+func collect(t *testing.T, name string) (all []request) {
 	s := must.Get(sessionfmt.Open(name, sessionfmt.Options{}))
 	defer s.Close()
 	r := replay.New(s, replay.Options{})
@@ -89,7 +106,9 @@ func collect(t *testing.T, name string) (all [][]any) {
 			continue
 		}
 		e := must.Get(r.At(sessionfmt.Before(rec)))
-		all = append(all, corpus.Decoded[any](t, e.Native()))
+		ref := must.Get(e.ModelRef())
+		all = append(all, request{corpus.Decoded[any](t, e.Native()), s.WrittenBy(), e.Rules(),
+			rule.Asked{Host: ref.Provider, Model: ref.ID}})
 	}
 	return all
 }

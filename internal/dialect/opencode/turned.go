@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"ctxtool/internal/dialect"
+	"ctxtool/internal/rule"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -42,16 +43,16 @@ func (r *row) turnHead() dialect.Head {
 // addTurn adds the entries of a row: an answer is followed by the results of its calls.
 func (a *arranger) addTurn(t dialect.Tree, l *dialect.Line) {
 	if l.Code == compacted {
-		t.Add(jsonl.Transform, l)
+		t.Add(rule.Compaction, jsonl.Transform, l)
 		return
 	}
 	kind := turns[string(l.Group)]
-	if t.Add(kind, l); kind != jsonl.Assistant {
+	if t.Add(dialect.ByKind(kind), kind, l); kind != jsonl.Assistant {
 		return
 	}
 	for call := range t.Read(l.At).Get("data").Get("content").Elements {
 		if answered(call) {
-			t.Add(jsonl.ToolResult, l)
+			t.Add(rule.Result, jsonl.ToolResult, l)
 		}
 	}
 }

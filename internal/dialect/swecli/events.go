@@ -3,6 +3,7 @@ package swecli
 import (
 	"ctxtool/internal/dialect"
 	"ctxtool/internal/dialect/chat"
+	"ctxtool/internal/rule"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -22,7 +23,8 @@ func isEvent(line jsonl.Value) bool {
 // aboutEvent is about for an event that makes a session, or renames it, which is not ok.
 func aboutEvent(line jsonl.Value) (a chat.About, ok bool) {
 	f := line.Get("data").All("type", "id", "working_directory", "title", "parent_id")
-	return chat.About{ID: f[1], CWD: f[2], Title: f[3], Parent: f[4], Time: line.Get("timestamp")}, f[0].Is("SessionCreated")
+	a = chat.About{ID: f[1], CWD: f[2], Title: f[3], Parent: f[4], Time: line.Get("timestamp")}
+	return a, f[0].Is("SessionCreated")
 }
 
 // eventCode is what an event is that is not a message. Other ones change no context.
@@ -34,7 +36,8 @@ func eventCode(typ jsonl.Value) dialect.Code {
 		return forked
 	case typ.Is("TitleChanged"):
 		return retold
-	case typ.Is("SessionArchived"), typ.Is("SessionUnarchived"), typ.Is("FileChangeRecorded"), typ.Is("MetadataUpdated"):
+	case typ.Is("SessionArchived"), typ.Is("SessionUnarchived"), typ.Is("FileChangeRecorded"),
+		typ.Is("MetadataUpdated"):
 		return dialect.Skip
 	}
 	return dialect.Unknown
@@ -72,7 +75,7 @@ func (a *arranger) Next(t dialect.Tree, l *dialect.Line) {
 	case forked:
 		a.fork(t, l)
 	case retold:
-		t.Add(jsonl.SessionInfo, l)
+		t.Add(rule.Aside, jsonl.SessionInfo, l)
 	default:
 		if chat.IsMessage(l.Code) {
 			a.sent = append(a.sent, place{t.Leaf(), l.At})
@@ -89,14 +92,14 @@ func (a *arranger) edit(t dialect.Tree, l *dialect.Line) {
 	if n := t.Read(l.At).Get("data").Get("seq").Int(); n >= 0 && n < int64(len(a.sent)) {
 		target = append(target, a.sent[n].at)
 	}
-	t.Add(jsonl.ContextEdit, l, target...)
+	t.Add(rule.Edit, jsonl.ContextEdit, l, target...)
 }
 
 // fork takes back the messages after those that a fork begins with.
 func (a *arranger) fork(t dialect.Tree, l *dialect.Line) {
 	from := t.Read(l.At).Get("data").Get("fork_point")
 	if n := from.Int(); from.IsNumber() && n >= 0 && n < int64(len(a.sent)) {
-		t.Move(a.sent[n].before)
+		t.Move(rule.Branch, a.sent[n].before)
 		a.sent = a.sent[:n]
 	}
 }

@@ -1,0 +1,5 @@
+package gemini
+
+import "ctxtool/internal/rule"
+
+var compared = []rule.Compared{}

@@ -1,0 +1,33 @@
+package opencode
+
+import "ctxtool/internal/rule"
+
+// The rules of opencode besides those that all agents have.
+const (
+	chatForm     rule.Rule = rule.Own + iota // messages in the form of Chat Completions
+	withoutLog                               // rows without events: the last version of a message, not the one sent
+	synthetics                               // texts that the program wrote into a prompt
+	attachedFile                             // a file in a prompt
+	otherFile                                // one that is no picture
+	failure                                  // a call that failed
+	interruption                             // a call that was interrupted
+	clearing                                 // a result that is no longer sent
+	media                                    // files that a call returned
+	keptTail                                 // messages that a summary leaves
+	brokenOff                                // an answer that failed or was aborted
+	userShell                                // a command that the user ran
+	subtask                                  // what a sub-agent was asked by a command
+	removal                                  // a message was removed
+	lateChange                               // a part changed after it was sent
+	refused                                  // a summary that was not finished
+)
+
+// Rules are the rules, and what was compared.
+var Rules = rule.NewTable(map[rule.Rule]rule.Info{
+	chatForm: {Name: "form of the provider", Scope: rule.PerHost}, withoutLog: {Name: "rows without events"},
+	synthetics: {Name: "text of the program"}, attachedFile: {Name: "attachment"}, otherFile: {Name: "other file"},
+	failure: {Name: "failed call"}, interruption: {Name: "interrupted call"}, clearing: {Name: "cleared result"},
+	media: {Name: "media of a result"}, keptTail: {Name: "kept tail"}, brokenOff: {Name: "answer that broke off"},
+	userShell: {Name: "command of the user"}, subtask: {Name: "subtask"}, removal: {Name: "removed message"},
+	lateChange: {Name: "later change of a part"}, refused: {Name: "unfinished summary"},
+}, compared)

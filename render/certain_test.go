@@ -1,0 +1,81 @@
+package render
+
+import (
+	"bytes"
+	"path/filepath"
+	"testing"
+
+	"ctxtool/internal/dialect"
+	"ctxtool/internal/rule"
+	"ctxtool/internal/test/corpus"
+	"ctxtool/internal/test/must"
+	"ctxtool/internal/test/testenv"
+	"ctxtool/replay"
+	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
+	_ "ctxtool/sessionfmt/sqlite"
+)
+
+// TestEarned: of each session, no request prints that its messages are exact if one of the rules that it
+// used is taken out of the table of compared rules.
+func TestEarned(t *testing.T) {
+	var names []string
+	shared := 0
+	for _, pattern := range []string{"testdata/sessions/good/*", "testdata/agents/codex/*"} {
+		names = append(names, must.Get(filepath.Glob(filepath.Join(corpus.Root(t), pattern)))...)
+	}
+	for _, pattern := range []string{"vectors/pi-1.5/*.jsonl", "vectors/codex/*/rollout*", "vectors/opencode/*/opencode.db"} {
+		found := testenv.Shared(t, pattern)
+		shared += len(found)
+		for _, name := range found {
+			if !sessionfmt.IsDatabase(sessionfmt.Disk{}, name) {
+				names = append(names, name)
+				continue
+			}
+			must.Do(sessionfmt.InDatabase(sessionfmt.Disk{}, name, func(id string, _ jsonl.Value, _ *dialect.Dialect, _ bool) {
+				names = append(names, id)
+			}))
+		}
+	}
+	exact, sure := map[string]int{}, []byte(`"certainty":{"messages":"exact"`)
+	for _, name := range names {
+		s := must.Get(sessionfmt.Open(name, sessionfmt.Options{}))
+		table, agent := &replay.PiRules, "pi"
+		if d := s.Dialect(); d != nil {
+			table, agent = &d.Rules, d.Name
+		}
+		r := replay.New(s, replay.Options{})
+		for rec := range s.Len() {
+			if !s.Answers(rec) {
+				continue
+			}
+			e, stopped, err := r.Reach(sessionfmt.Before(rec))
+			must.Do(err)
+			if stopped != nil || !bytes.Contains(printed("json", Report{Envelope: e}), sure) {
+				continue
+			}
+			exact[agent]++
+			for one := range e.Rules().All {
+				whole := *table
+				*table = whole.Without(one)
+				if bytes.Contains(printed("json", Report{Envelope: e}), sure) {
+					t.Errorf("%s: request %d is exact without the rule %q", name, e.RequestIndex, whole.Info(one).Name)
+				}
+				*table = whole
+			}
+		}
+		s.Close()
+	}
+	if exact["pi"] == 0 || shared > 0 && exact["codex"] == 0 {
+		t.Error("no request is exact:", exact)
+	}
+	t.Log(exact)
+}
+
+// TestUnread: what no rule reads is never exact, whatever was compared.
+func TestUnread(t *testing.T) {
+	table := rule.NewTable(nil, []rule.Compared{{Rule: rule.Unread, Version: "1", Requests: 9, Equal: 9}})
+	if left := table.Uncompared(rule.Of(rule.Unread), "1"); len(left) != 1 {
+		t.Error(left)
+	}
+}

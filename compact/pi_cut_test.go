@@ -190,8 +190,8 @@ func TestPiCuts(t *testing.T) {
 			if strings.Contains(name, "/bad/") {
 				continue // of an answer without id the usage does not count
 			}
-			if u, err := v.Envelope.Size(); err != nil || u.Tokens != want.Tokens {
-				t.Errorf("%s: %d tokens, pi has %d, %v", name, u.Tokens, want.Tokens, err)
+			if u, err := v.Envelope.Size(); err != nil || u.Stored() != want.Tokens {
+				t.Errorf("%s: %d tokens, pi has %d, %v", name, u.Stored(), want.Tokens, err)
 			}
 		}
 	}

@@ -292,7 +292,7 @@ func (p *Policy) used(now, before *View, counted int) (int64, string) {
 	}
 	size, err := now.Envelope.Size()
 	now.texts.fail(err)
-	return int64(size.Tokens), byRecord(now.session())
+	return int64(size.Stored()), byRecord(now.session())
 }
 
 // A KnownWindow is a context window that a system knows for a provider and a model.

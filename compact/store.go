@@ -157,7 +157,7 @@ func (w *storing) compaction() {
 func (w *storing) tokensBefore() int {
 	size, err := w.Envelope.Size()
 	w.texts.fail(err)
-	return size.Tokens
+	return size.Stored()
 }
 
 // transform stores changes as one patch. A compaction is also stored as an entry that pi

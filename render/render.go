@@ -37,7 +37,7 @@ type Format struct {
 
 // Formats are the forms of an envelope, the default first. Those of requests are last.
 var Formats = append([]Format{
-	{"summary", "tokens by category, as /context shows them", sessionfmt.NeedModel},
+	{"summary", "tokens by category, as /context shows them", sessionfmt.NeedModel | sessionfmt.NeedSize},
 	{"full", "the whole envelope as Markdown, as /context --full shows it", sessionfmt.NeedPath},
 	{"json", "the envelope as one JSON object (docs/formats.md)", sessionfmt.NeedPath},
 	{"context", "messages, thinkingLevel and model as pi's context building returns them, as JSON",

@@ -3,6 +3,7 @@ package replay
 import (
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
+	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -20,7 +21,83 @@ func (e *Envelope) Size() (s weigh.Size, err error) {
 	if s.Estimated, err = e.estimateAfter(at); err != nil {
 		return s, err
 	}
+	if at < 0 {
+		if s.Hidden, err = e.hidden(); err != nil {
+			return s, err
+		}
+		s.Estimated += s.Hidden
+	}
 	return s.Of(used + s.Estimated), nil
+}
+
+// hidden returns what the size has of prompt and tools that the session does not record.
+func (e *Envelope) hidden() (int, error) {
+	path, _ := e.r.Session.Path(e.Leaf)
+	if len(path) > 0 && e.r.Session.Coverage.Partial && e.r.Session.Orphan(path[0]) {
+		return 0, nil // the beginning was not read
+	}
+	for _, rec := range path {
+		if u, err := e.r.answered(rec); err != nil || u.Context() == 0 {
+			if err != nil {
+				return 0, err
+			}
+			continue
+		}
+		p, err := e.Prompt()
+		if err != nil {
+			return 0, err
+		}
+		return e.r.Hidden(rec, tokens.Pi.Of(p.Units()), p.Known)
+	}
+	return 0, nil
+}
+
+// answered reads the usage of a record. It is empty if the record is no answer, or a failed one.
+func (r *Replay) answered(rec int) (u jsonl.Usage, err error) {
+	if !r.Session.Answers(rec) {
+		return u, nil
+	}
+	return r.usage(rec)
+}
+
+// A firstRequest is the first request of a path that was answered: what it had beyond its messages, as
+// the provider recorded it, and what of that the session records, in tokens.
+type firstRequest struct {
+	beyond, prompt int
+	known          bool
+}
+
+// Hidden returns about how many tokens of a context's prompt and tools the session does not record,
+// as the first answered request of its path had them (docs/figures.md, "Size of a context"). first is
+// the record of that answer; prompt is how many tokens of them the session records for the context, and
+// known whether it records a prompt at all.
+func (r *Replay) Hidden(first, prompt int, known bool) (int, error) {
+	q, ok := r.first[first]
+	if !ok {
+		u, err := r.usage(first)
+		if err != nil {
+			return 0, err
+		}
+		e, _, err := New(r.Session, r.Options).Reach(sessionfmt.Before(first)) // whose findings r has already
+		if err != nil {
+			return 0, err
+		}
+		p, err := e.Prompt()
+		if err != nil {
+			return 0, err
+		}
+		all, err := e.estimateAfter(-1)
+		if err != nil {
+			return 0, err
+		}
+		q = firstRequest{prompt: tokens.Pi.Of(p.Units()), known: p.Known}
+		q.beyond = int(u.Prompt()) - (all - q.prompt)
+		r.first[first] = q
+	}
+	if q.known || !known {
+		prompt = q.prompt
+	}
+	return max(0, q.beyond-prompt), nil
 }
 
 // lastUsage finds the last answer that did not fail and returns the size of its context in

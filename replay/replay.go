@@ -48,6 +48,7 @@ type Replay struct {
 
 	more    int                                        // findings beyond the maximum
 	prompts func() (map[models.Ref]jsonl.Usage, error) // see largestPrompts
+	first   map[int]firstRequest                       // by its answer; see Hidden
 }
 
 // New returns a replay of s.
@@ -58,7 +59,8 @@ func New(s *sessionfmt.Session, opt Options) *Replay {
 	if opt.Leaf == 0 {
 		opt.Leaf = s.Leaf()
 	}
-	return &Replay{Session: s, Rules: opt.Rules.Decide(s, opt.Leaf), Options: opt, prompts: largestPrompts(s)}
+	return &Replay{Session: s, Rules: opt.Rules.Decide(s, opt.Leaf), Options: opt, prompts: largestPrompts(s),
+		first: map[int]firstRequest{}}
 }
 
 // At returns the envelope at a point: after its record, or before it. A record below 0 gives

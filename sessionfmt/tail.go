@@ -24,6 +24,7 @@ const (
 	NeedModel    Need = 1 << iota // the last model set on the path
 	NeedThinking                  // the last thinking level
 	NeedPath                      // every entry of the path
+	NeedSize                      // a recorded size of the context, or else every entry
 )
 
 // tailWindow is how many bytes OpenTail reads at first, and tailGrowth how many times more each
@@ -109,14 +110,27 @@ func (s *Session) tells(path []int, need Need) (enough bool, err error) {
 	if len(s.parentOf(path[0])) == 0 {
 		return true, nil
 	}
-	cut, r := false, s.NewReader()
+	cut, changed, r := false, false, s.NewReader()
 	for k, i := range slices.Backward(path) {
+		if need&NeedSize != 0 && !changed && s.Answers(i) {
+			line, err := r.Line(i)
+			if err != nil {
+				return false, err
+			}
+			m := line.Get("message").Message()
+			if u := m.Usage.Usage(); !m.Failed() && u.Context() > 0 {
+				need &^= NeedSize
+			}
+		}
 		switch s.Kind(i) {
+		case jsonl.ContextEdit, jsonl.Deletion, jsonl.Transform:
+			changed = true
 		case jsonl.ModelChange, jsonl.Assistant:
 			need &^= NeedModel
 		case jsonl.ThinkingChange:
 			need &^= NeedThinking
 		case jsonl.Compaction, jsonl.Reset:
+			changed = true
 			if cut {
 				continue
 			}

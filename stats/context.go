@@ -64,7 +64,7 @@ type SessionContext struct {
 	Counted     int      `json:"counted"`     // of all categories but `rest`, by the counter
 	Share       *float64 `json:"share"`       // `tokens` of `window`
 	PromptKnown bool     `json:"promptKnown"` // prompt and tools come from the session or a baseline
-	// the same size: `{tokens, percent, estimated}`; `estimated` tokens of them no provider has told
+	// the same size: `{tokens, percent, estimated, hidden}`; `estimated` tokens of them no provider has told
 	Usage weigh.Size `json:"contextUsage"`
 	// with `--calibrate`: the factor of the model, see the lens `calibration`
 	Calibrated *Calibrated `json:"calibrated,omitempty"`

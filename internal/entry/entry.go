@@ -373,9 +373,10 @@ type Meta struct {
 	Tokens weigh.Counts `json:"tokens"`
 	Rules  replay.Rules `json:"rules"`          // the rules used, `pi` or `envelope`
 	Leaf   string       `json:"leaf,omitempty"` // id of the last entry replayed; absent for the empty state
-	// the size of the context ([figures](figures.md)), `{tokens, percent, estimated}`: the last answer's recorded usage
-	// plus an estimate of what follows it, which is `estimated`, and its percentage of the window, null where that is
-	// not known
+	// the size of the context ([figures](figures.md)), `{tokens, percent, estimated, hidden}`: the last answer's
+	// recorded usage plus an estimate of what follows it, which is `estimated`, and its percentage of the window, null
+	// where that is not known; `hidden` of the estimated tokens are prompt and tools that the file does not record,
+	// absent for 0
 	Usage weigh.Size `json:"contextUsage"`
 }
 

@@ -43,6 +43,7 @@ type Meter struct {
 	setting       *Setting // of the last request
 	used          used
 	next          used // the last answer, which is used once its message is in the list
+	first         int  // the first answer with a recorded size, by its record; -1 before it
 }
 
 // A used is the last answer with a recorded size of its context.
@@ -57,7 +58,7 @@ type used struct {
 // Meter returns the observer of a walk from its beginning.
 func (l *Ledger) Meter() *Meter {
 	return &Meter{
-		l: l, last: -1, thinkingBy: math.MinInt,
+		l: l, last: -1, first: -1, thinkingBy: math.MinInt,
 		front: replay.PromptTracker{LeadingOnly: true, Meter: l.meter}, merged: replay.PromptTracker{Meter: l.meter},
 	}
 }
@@ -81,7 +82,8 @@ func (b *Meter) Count(step replay.Step) (n weigh.Counts, size weigh.Size, err er
 		before.plus(b.l.one(is.Number(last), is.Piece(last)), -1)
 		b.answered(step, b.l.used[step.Record], before, last)
 	}
-	return n, b.size(step, is), nil
+	size, err = b.size(step, is)
+	return n, size, err
 }
 
 // Messages returns the tokens of the messages of that context.
@@ -95,12 +97,15 @@ func (b *Meter) Messages(step replay.Step) (n int, err error) {
 // answered records an answer at an index of the list.
 func (b *Meter) answered(step replay.Step, context int32, before Sum, index int) {
 	if context > 0 {
+		if b.first < 0 {
+			b.first = step.Record
+		}
 		b.next = used{context, before, b.at.loose, index, step.Altered()}
 	}
 }
 
 // size returns the size of a context that was summed up.
-func (b *Meter) size(step replay.Step, is replay.Messages) (size weigh.Size) {
+func (b *Meter) size(step replay.Step, is replay.Messages) (size weigh.Size, err error) {
 	if next := &b.next; next.context > 0 && next.index < is.Listed() {
 		if _, omitted := is.Piece(next.index).Edit(); !omitted {
 			b.used = *next
@@ -115,11 +120,15 @@ func (b *Meter) size(step replay.Step, is replay.Messages) (size weigh.Size) {
 		sum.plus(u.loose, -1)
 		size.Tokens, size.Estimated = int(u.context), int(sum.SystemTokens)
 	} else {
-		size.Estimated = b.l.Prompts[b.mergedAt].estimate + int(b.l.sumOf(is, 0, int(b.at.lead)).Stored)
+		now := &b.l.Prompts[b.mergedAt]
+		if b.first >= 0 {
+			size.Hidden, err = b.l.Replay.Hidden(b.first, now.estimate, now.Known)
+		}
+		size.Estimated = now.estimate + size.Hidden + int(b.l.sumOf(is, 0, int(b.at.lead)).Stored)
 	}
 	size.Estimated += int(sum.Tokens + sum.Stored)
 	size.Tokens += size.Estimated
-	return size
+	return size, err
 }
 
 // Fork returns the meter of another branch.
@@ -165,7 +174,10 @@ func (b *Meter) Request(step replay.Step) (err error) {
 	}
 	q.Setting = b.setting
 	if b.l.opt.Counter == &tokens.Pi {
-		size := b.size(step, is)
+		size, err := b.size(step, is)
+		if err != nil {
+			return err
+		}
 		q.Context, q.Estimated = int32(size.Tokens), int32(size.Estimated)
 		b.answered(step, q.after, b.at.sum, is.Listed())
 	}

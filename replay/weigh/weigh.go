@@ -164,7 +164,9 @@ type Size struct {
 	Tokens    int      `json:"tokens"`
 	Percent   *float64 `json:"percent"`   // of the window; null where that is not known
 	Estimated int      `json:"estimated"` // tokens that no recorded usage covers
-	Window    int64    `json:"-"`         // tokens, 0 where it is not known
+	// the part of estimated that is prompt and tools which the file does not record, as in the first answered request
+	Hidden int   `json:"hidden,omitempty"`
+	Window int64 `json:"-"` // tokens, 0 where it is not known
 }
 
 // Of returns the size with so many tokens.
@@ -176,6 +178,10 @@ func (s Size) Of(tokens int) Size {
 	}
 	return s
 }
+
+// Stored returns the size as pi takes it for its thresholds and shows it, in tokens: without what the
+// file does not record.
+func (s Size) Stored() int { return s.Tokens - s.Hidden }
 
 // Recorded reports whether a provider recorded any of it.
 func (s Size) Recorded() bool { return s.Estimated < s.Tokens }
@@ -191,7 +197,11 @@ func (s Size) String() string {
 	}
 	switch {
 	case !s.Recorded():
-		return "~" + text + ", estimated"
+		text = "~" + text + ", estimated"
+		if s.Hidden > 0 {
+			text += fmt.Sprintf(": about %d of them not in the file, by the first request", s.Hidden)
+		}
+		return text
 	case s.Estimated == 0:
 		return text + ", as the provider recorded"
 	}

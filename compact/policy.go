@@ -81,6 +81,27 @@ func (t *Trigger) limit(window int64) (tokens float64, of string) {
 	return tokens, fmt.Sprintf("%g %% of the window", 100*t.Share)
 }
 
+// Limit returns the number of tokens above which the trigger fires in a window.
+func (t *Trigger) Limit(window int64) int64 {
+	limit, _ := t.limit(window)
+	return int64(limit)
+}
+
+// AgentTrigger returns when an agent compacts by itself with its default settings, by a share of the
+// window or what is left of it: nil where that is not known. Claude Code and opencode decide by settings
+// and limits that no file has, y-agent by a budget of its own.
+func AgentTrigger(agent string) *Trigger {
+	for _, p := range []*Policy{&PiPolicy, &GSHPolicy, &swecliPolicy} { // whose numbers are the agent's
+		if p.Name == agent {
+			return p.Layer(&Compact).When
+		}
+	}
+	if agent == "codex" {
+		return &Trigger{Percent: 90, At: true}
+	}
+	return nil
+}
+
 // fires reports whether a context of so many tokens triggers the layer.
 func (t *Trigger) fires(used, window int64) bool {
 	limit, _ := t.limit(window)

@@ -20,14 +20,10 @@ func writeDoctor(w *bufio.Writer, r *doctor.Report, on Screen) {
 		phrase.If(r.Recorded < r.Cost, "~"), phrase.Dollars(r.Cost))
 	var fills []string
 	for _, f := range r.Fills {
-		name := f.Category
-		if name == "rest" {
-			name = "not in the file"
-		}
-		fills = append(fills, name+" "+phrase.Short(int64(f.Tokens)))
+		fills = append(fills, f.String())
 	}
-	writeFolded(w, "", fmt.Sprintf("context %d%s: %s", r.Context, cmp.Or(window, " tokens"), strings.Join(fills, ", ")),
-		on)
+	writeFolded(w, "", fmt.Sprintf("context %s%d%s: %s", phrase.If(r.Estimated, "~"), r.Context,
+		cmp.Or(window, " tokens"), strings.Join(fills, ", ")), on)
 	if r.Stopped != "" {
 		writeFolded(w, "", "the replay stops at "+r.Stopped, on)
 	}

@@ -194,8 +194,8 @@ func (w *compactionWalk) judge(c *Compacting, recorded jsonl.Value, window int64
 	case window <= 0:
 		c.Evidence = fmt.Sprintf("%d tokens, but the window is unknown", size)
 	case size > limit:
-		c.Evidence = fmt.Sprintf("%d tokens, more than %d less %d: automatic by pi's usual settings, or manual", size, window,
-			piReserve)
+		c.Evidence = fmt.Sprintf("%d tokens, more than %d less %d: automatic by pi's usual settings, or manual",
+			size, window, piReserve)
 	default:
 		c.Evidence = fmt.Sprintf("%d tokens, not more than %d less %d, and no failed answer: manual, or by other settings",
 			size, window, piReserve)

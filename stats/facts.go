@@ -41,7 +41,8 @@ type Facts struct {
 // A Call is a call of a model.
 type Call struct {
 	Record int
-	Key    uint64 // the same for copies of a call, in any process; not for an original whose copies have other ids and times
+	// Key is the same for copies of a call, in any process; not for an original whose copies have other ids and times.
+	Key    uint64
 	Kind   string // as CostKinds has it in JSON, in the singular
 	Source string // of the cost: billed, estimated, computed, or empty where nobody tells
 	Model  string // `provider/id`

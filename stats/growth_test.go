@@ -29,7 +29,7 @@ func TestGrowthSizes(t *testing.T) {
 		"0 a: 100 true 100 0 0.05 ",
 		"1 b: 1000 false 300 1000 0.5 ",
 		"2 c: 1105 true 500 0 0.5525 ", // the answer took 5, then 100 came
-		"3 d: 900 true 227 0 0.45 C",    // as sent, the summary has some words around it
+		"3 d: 900 true 227 0 0.45 C",   // as sent, the summary has some words around it
 		"4 : 901 true 228 0 0.4505 ",   // no usage applies after a compaction
 	}
 	if !slices.Equal(got, want) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -87,4 +88,55 @@ func contextBy(counter, dir, file string) int {
 	}
 	must.Do(json.Unmarshal(r.stdout.Bytes(), &is))
 	return is.Lenses.Context.Sessions[0].Counted
+}
+
+// TestDoctorFull: a context close to its limit gets its reduction first, with what fills it and the
+// agent's own limit. What the file does not record stays in the size of the context after it.
+func TestDoctorFull(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var lines strings.Builder
+	lines.WriteString(`{"type":"session","version":3,"id":"full","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w"}` + "\n")
+	add := func(id, parent, message string) {
+		fmt.Fprintf(&lines, `{"type":"message","id":%q,"parentId":%s,"timestamp":"2026-01-01T00:00:01.000Z","message":%s}`+"\n", id, parent, message)
+	}
+	answer := func(call string, input int) string {
+		return fmt.Sprintf(`{"role":"assistant","content":[{"type":"toolCall","id":%q,"name":"read","arguments":{"path":"%s.go"}}],"api":"anthropic-messages",`+
+			`"provider":"anthropic","model":"claude-sonnet-4-5","stopReason":"toolUse","timestamp":1,"usage":{"input":%d,"output":20,"cacheRead":0,"cacheWrite":0,"totalTokens":%d}}`,
+			call, call, input, input+20)
+	}
+	add("0a000001", "null", `{"role":"user","content":"Read all files, please","timestamp":1}`)
+	parent, input := `"0a000001"`, 15_006 // of which the prompt counts for 6
+	for k := range 17 {
+		call, result := fmt.Sprintf("0b0000%02x", k), fmt.Sprintf("0c0000%02x", k)
+		add(call, parent, answer(call, input))
+		add(result, `"`+call+`"`, fmt.Sprintf(`{"role":"toolResult","toolCallId":%q,"toolName":"read","isError":false,"timestamp":1,"content":[{"type":"text","text":%q}]}`,
+			call, strings.Repeat("word ", 8000)))
+		parent, input = `"`+result+`"`, input+10_000
+	}
+	add("0d000001", parent, answer("last", 184_000))
+	must.Do(os.WriteFile(filepath.Join(dir, "s.jsonl"), []byte(lines.String()), 0o600))
+	read := func() (r doctor.Report) {
+		must.Do(json.Unmarshal(ranIn(dir, "doctor", "s.jsonl", "--json").stdout.Bytes(), &r))
+		return r
+	}
+	l := read().Lines[0]
+	if want := "the context is 92.0% of the window: results 170k, not in the file "; l.Kind != "full" || !strings.HasPrefix(l.Text, want) ||
+		!strings.HasSuffix(l.Text, "pi compacts above the window less 16384 tokens, 183.6k tokens: 404 over") {
+		t.Errorf("%s: %s", l.Kind, l.Text)
+	}
+	asPrinted(t, dir, l.Command)
+	var is struct {
+		Meta struct {
+			Tokens       struct{ Total int }
+			ContextUsage struct{ Tokens, Estimated, Hidden int }
+		}
+	}
+	must.Do(json.Unmarshal(ranIn(dir, "replay", "s.jsonl", "-f", "json").stdout.Bytes(), &is))
+	if u := is.Meta.ContextUsage; u.Hidden != 15_000 || u.Tokens != is.Meta.Tokens.Total+15_000 || u.Estimated != u.Tokens {
+		t.Errorf("%+v", is)
+	}
+	if r := read(); r.Context != is.Meta.ContextUsage.Tokens || !r.Estimated || len(r.Lines) > 0 && r.Lines[0].Kind == "full" {
+		t.Errorf("%+v", r)
+	}
 }

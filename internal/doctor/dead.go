@@ -55,11 +55,11 @@ func (x *exam) dead() (all []Line, err error) {
 		if w.word {
 			verb, flag = w.pass.Name, ""
 		}
-		l, r, err := x.plan(v, x.writing(verb, flag), layer)
+		l, r, err := x.plan(v, x.writing(verb, flag), nil, layer)
 		if err != nil {
 			return nil, err
 		}
-		if l == nil {
+		if l == nil || !x.pays(l, r) {
 			continue
 		}
 		l.Text = phrase.Count(len(r.Changes), w.thing) + w.which
@@ -74,8 +74,8 @@ func (x *exam) dead() (all []Line, err error) {
 	if len(worth) < 2 {
 		return all, nil
 	}
-	l, _, err := x.plan(v, x.writing("reduce", flags), worth...)
-	if err != nil || l == nil {
+	l, r, err := x.plan(v, x.writing("reduce", flags), nil, worth...)
+	if err != nil || l == nil || !x.pays(l, r) {
 		return all, err
 	}
 	for _, one := range all {
@@ -89,29 +89,35 @@ func (x *exam) dead() (all []Line, err error) {
 }
 
 // plan returns the line of what a command does to the context by these passes, without its text, and the
-// plan; no line if it is not worth one.
-func (x *exam) plan(v *compact.View, command string, layers ...compact.Layer) (*Line, *compact.Reduction, error) {
+// plan; no line if it changes little.
+func (x *exam) plan(v *compact.View, command string, summarize compact.Summarize, layers ...compact.Layer) (*Line,
+	*compact.Reduction, error) {
 	p := &compact.Policy{Window: compact.PiPolicy.Window, Counter: layers[0].Pass.Defaults.Counter, Layers: layers}
 	var names []string
 	for _, l := range layers {
 		names = append(names, l.Pass.Name)
 	}
 	p.Name = strings.Join(names, ",")
-	job := compact.Job{Policy: p, Unmarked: true, Models: x.Options.Stats.Replay.Models}
+	job := compact.Job{Policy: p, Unmarked: true, Models: x.Options.Stats.Replay.Models, Summarize: summarize}
 	r, err := job.PlanView(v)
 	if err != nil || r.Skipped != "" || len(r.Changes) == 0 || !x.matters(r.Before-r.After) {
 		return nil, nil, err
 	}
 	l := &Line{Kind: "context", Command: command, Saves: r.Before - r.After, Counter: r.Counter, Once: r.Cache.Cost}
 	l.Tokens, l.weight = int64(l.Saves), x.carrying(int64(l.Saves))
+	return l, r, nil
+}
+
+// pays reports whether the saving of a plan soon exceeds its cost, and sets after how many requests.
+func (x *exam) pays(l *Line, r *compact.Reduction) bool {
 	requests := math.Ceil(*cmp.Or(l.Once, new(usualWrite*float64(r.Cache.Written))) / l.weight)
 	if requests > soon {
-		return nil, nil, nil
+		return false
 	}
 	if l.Once != nil {
 		l.PaysBack, l.Prompts = int(requests), int(math.Ceil(requests/x.pace))
 	}
-	return l, r, nil
+	return true
 }
 
 // recent are the requests whose answers show what is still in use.

@@ -30,18 +30,19 @@ type Report struct {
 	File   string `json:"file"` // as a command takes it
 	ID     string `json:"session,omitempty"`
 	dialect.Reading
-	Project  string     `json:"project,omitempty"` // the header's folder
-	Error    string     `json:"error,omitempty"`   // why it could not be read: then there is nothing else
-	Stopped  string     `json:"stopped,omitempty"` // why its replay stopped: the figures are of what came before
-	Model    models.Ref `json:"model"`             // of the path
-	Requests int        `json:"requests"`          // answered ones of the path
-	Context  int        `json:"context"`           // size of the context in tokens ([figures](figures.md))
-	Window   int64      `json:"window,omitempty"`  // tokens of the model's window; absent where it is not known
-	Cost     float64    `json:"cost"`              // US dollars ([figures](figures.md)), of all branches
-	Recorded float64    `json:"recorded"`          // the part of it that is recorded
-	Fills    []Fill     `json:"fills"`             // what fills the context, the largest first
-	Lines    []Line     `json:"lines"`             // what is wrong, the worst first; empty if nothing is
-	Prices   string     `json:"prices,omitempty"`  // the date of the table of prices
+	Project   string     `json:"project,omitempty"`   // the header's folder
+	Error     string     `json:"error,omitempty"`     // why it could not be read: then there is nothing else
+	Stopped   string     `json:"stopped,omitempty"`   // why its replay stopped: the figures are of what came before
+	Model     models.Ref `json:"model"`               // of the path
+	Requests  int        `json:"requests"`            // answered ones of the path
+	Context   int        `json:"context"`             // size of the context in tokens ([figures](figures.md))
+	Estimated bool       `json:"estimated,omitempty"` // a part of `context`, or all of it
+	Window    int64      `json:"window,omitempty"`    // tokens of the model's window; absent where it is not known
+	Cost      float64    `json:"cost"`                // US dollars ([figures](figures.md)), of all branches
+	Recorded  float64    `json:"recorded"`            // the part of it that is recorded
+	Fills     []Fill     `json:"fills"`               // what fills the context, the largest first
+	Lines     []Line     `json:"lines"`               // what is wrong, the worst first; empty if nothing is
+	Prices    string     `json:"prices,omitempty"`    // the date of the table of prices
 
 	Figures *stats.Report `json:"-"` // with the lenses context, cost and check
 }
@@ -54,7 +55,7 @@ type Fill struct {
 
 // A Line is something that is wrong, and what to do about it.
 type Line struct {
-	// `damage`, `cache`, `tools`, `skills`, `context`, `together`, `compaction`
+	// `damage`, `full`, `cache`, `tools`, `skills`, `context`, `together`, `compaction`
 	Kind    string `json:"kind"`
 	Text    string `json:"text"`    // a sentence
 	Command string `json:"command"` // that fixes it, or shows what only a person can fix
@@ -99,6 +100,7 @@ type look struct {
 
 // looks are all looks.
 var looks = []look{
+	{"full", (*exam).full},
 	{"cache", (*exam).lost},
 	{"tools", (*exam).carried},
 	{"context", (*exam).dead},
@@ -123,7 +125,7 @@ func Examine(name string, opt Options) (*Report, error) {
 	o.Lenses, o.By = lenses, byProject
 	x := &exam{Report: &Report{Schema: Schema, Lines: []Line{}, Fills: []Fill{}}, Options: opt}
 	o.End = func(r *stats.Report, l *ledger.Ledger, e *replay.Envelope) error {
-		x.book, x.end, x.Figures = l, e, r
+		x.book, x.end, x.Figures, x.Reading = l, e, r, r.Reading
 		return x.look()
 	}
 	o.Step = x.step
@@ -143,18 +145,8 @@ func Examine(name string, opt Options) (*Report, error) {
 // figures takes what the lenses have counted.
 func (x *exam) figures(r *stats.Report) {
 	c := r.Context.Sessions[0]
-	x.Context, x.Window, x.Model = c.Tokens, c.Window, c.Model
+	x.Context, x.Estimated, x.Window, x.Model = c.Tokens, c.Usage.Estimated > 0, c.Window, c.Model
 	x.Cost, x.Recorded, x.Prices = r.Cost.Cost.Total, r.Cost.Cost.Recorded, r.Cost.Prices
-	for _, in := range r.Context.Categories {
-		k := slices.IndexFunc(x.Fills, func(f Fill) bool { return f.Category == in.Category })
-		if k < 0 {
-			k = len(x.Fills)
-			x.Fills = append(x.Fills, Fill{Category: in.Category})
-		}
-		x.Fills[k].Tokens += in.Tokens
-	}
-	x.Fills = slices.DeleteFunc(x.Fills, func(f Fill) bool { return f.Tokens <= 0 || f.Category == "ephemeral" })
-	slices.SortStableFunc(x.Fills, func(a, b Fill) int { return b.Tokens - a.Tokens })
 }
 
 // look runs the looks over the open session.
@@ -175,6 +167,7 @@ func (x *exam) look() error {
 			break
 		}
 	}
+	x.fills()
 	x.pace = max(1, float64(x.end.RequestIndex)/float64(max(1, x.end.TurnIndex+1)))
 	for _, l := range looks {
 		lines, err := l.find(x)

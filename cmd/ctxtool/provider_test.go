@@ -178,6 +178,13 @@ func refused() []reported {
 			fromClaude().user(`"hello"`).say("", "", `{"type":"text","text":"a"},{"type":"thinking","thinking":"hm",`+signed+`},{"type":"text","text":"b"}`).user(`"go on"`)},
 		{"anthropics/claude-code#23390", "anthropic", "refused-empty", "text content blocks must contain non-whitespace text",
 			fromClaude().user(`"hello"`).say("", "", `{"type":"text","text":"\n"}`).user(`"go on"`)},
+		// Also where a later request was answered.
+		{"anthropics/claude-code#62396", "anthropic", "refused-empty", "text content blocks must be non-empty",
+			fromClaude().user(`"list"`).say("", "", piText("")+","+claudeCall("toolu_18")).result("toolu_18", `"a"`).say("", "", piText("done")).user(`"go on"`)},
+		{"anthropics/claude-code#54988", "anthropic", "refused-empty", "text content blocks must be non-empty",
+			fromClaude().user(`[`+claudeImage("image/png", pngOf(8, 8))+`,`+piText("")+`]`).say("", "", piText("a dot")).user(`"and now"`).say("", "", piText("done"))},
+		{"anthropics/claude-code#23440", "anthropic", "refused-empty", "text content blocks must contain non-whitespace text",
+			fromClaude().user(`"hello"`).say("", "", piText("\n\n")).user(`"go on"`).say("", "", piText("done"))},
 		{"google-gemini/gemini-cli#3054", "google", "refused-image", "Unsupported MIME type: image/svg+xml",
 			fromPi().user(`[{"type":"image","mimeType":"image/svg+xml","data":"PHN2Zy8+"}]`)},
 		{"kaitranntt/ccs#25", "google", "refused-name", "Invalid function name. Must start with a letter or an underscore.",
@@ -232,6 +239,30 @@ func TestRefused(t *testing.T) {
 	for _, c := range check.All() {
 		if c.Group == "provider" && !tried[c.Code] {
 			t.Errorf("nothing is refused by %s", c.Code)
+		}
+	}
+}
+
+// TestDoctorOwnProvider: doctor names what the provider of the session's own model refuses, and no other's rules.
+func TestDoctorOwnProvider(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	blank := `{"type":"text","text":"\n\n"}`
+	for name, s := range map[string]*refusedSession{
+		"claude.jsonl": fromClaude().user(`"hello"`).say("", "", blank).user(`"go on"`).say("", "", piText("done")),
+		"gpt.jsonl":    fromPi().user(`"run"`).say("openai", "gpt-5", piCall(strings.Repeat("x", 65), "bash", "{}")).result(strings.Repeat("x", 65), okText),
+		"pi.jsonl":     fromPi().user(`"hello"`).say("anthropic", opus, blank).user(`"go on"`).say("anthropic", opus, piText("done")),
+	} {
+		must.Do(os.WriteFile(filepath.Join(dir, name), []byte(strings.Join(s.lines, "\n")+"\n"), 0o600))
+	}
+	for name, line := range map[string]string{
+		"claude.jsonl": "anthropic refuses message 1: \"messages: text content blocks must contain non-whitespace text\"\n" +
+			"    ctxtool import claude.jsonl -o - | ctxtool repair --provider anthropic - -o NEW.jsonl",
+		"gpt.jsonl": "openai refuses message 1",
+		"pi.jsonl":  "nothing found that is worth a change", // pi leaves it out
+	} {
+		if out := ranIn(dir, "doctor", name).stdout.String(); !strings.Contains(out, line) {
+			t.Errorf("%s: %s", name, out)
 		}
 	}
 }

@@ -229,12 +229,12 @@ func Choose(only, skip []string) (Choice, error) {
 // weighed are the checks of damage that hides something and that no repair fixes.
 var weighed = []string{"leaf-moved", "kept-unknown", "no-checkpoint", "bridged"}
 
-// Harms are the checks of damage that a command fixes, or that hides something.
+// Harms are the checks of damage that a command fixes, or that hides something, and of what the provider refuses.
 func Harms() Choice {
 	choice := Choice{}
 	for _, c := range All() {
 		choice[c.Code] = c.mend != 0 || slices.Contains(weighed, c.Code) ||
-			c.Severity == Error && c.fix != nothing && c.Group != "provider"
+			c.Severity == Error && c.fix != nothing
 	}
 	return choice
 }

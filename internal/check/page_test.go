@@ -65,5 +65,14 @@ func TestTable(t *testing.T) {
 	}
 }
 
+// TestRules: each rule of a provider belongs to a check of the group provider.
+func TestRules(t *testing.T) {
+	for _, r := range rules {
+		if c := Find(r.code); c == nil || c.Group != "provider" || r.find == nil {
+			t.Errorf("%s: %s", r.code, r.quote)
+		}
+	}
+}
+
 // capital is a sentence with a capital first letter.
 func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

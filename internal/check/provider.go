@@ -1,11 +1,9 @@
 package check
 
 import (
-	_ "embed"
 	"iter"
 	"strconv"
 	"strings"
-	"sync"
 
 	"ctxtool/replay"
 )
@@ -20,14 +18,20 @@ const (
 // Providers are the names of all providers whose rules are known.
 var Providers = []string{anthropic, openai, google}
 
-// A rule is something that a provider refuses. A new one is a row of refused.txt, with its source on the
-// page of its check.
+// OwnProvider stands for the provider of the model that gets the next request, none if its rules are not known.
+const OwnProvider = "own"
+
+// A rule is something that a provider refuses.
 type rule struct {
 	code     string // of the check that reports it
 	provider string
-	quote    string // the provider's error: see refused.txt
-	find     finder
-	mended   bool // pi sends something else in its place, which is accepted
+	// the provider's error: {m} stands for the number of a message as the provider counts them, {b} for that of a block
+	// in it, and {it} for what is found
+	quote  string
+	find   finder
+	mended bool // pi sends something else in its place, which is accepted
+	// it holds for messages of the last answered request too, since their agent may have left out of that what it says
+	always bool
 }
 
 // A hit is a place in a request that a rule refuses.
@@ -37,36 +41,16 @@ type hit struct {
 	it      string // what the error names
 }
 
-//go:embed refused.txt
-var refusedTable string
-
-// rules are all rules, by check, and by provider as in Providers.
-var rules = sync.OnceValue(func() (all []rule) {
-	code := ""
-	for line := range strings.Lines(refusedTable) {
-		words := strings.Fields(line)
-		switch {
-		case len(words) == 1:
-			code = words[0]
-		case line[0] == ' ':
-			find, mended := strings.CutSuffix(words[1], "!")
-			all = append(all, rule{code, words[0], strings.Join(words[2:], " "), refusers[find], mended})
-		}
-	}
-	return all
-})
-
 // refusals yields what a provider refuses of a request, each place once for a rule.
 func refusals(provider string, q *outgoing) iter.Seq2[*rule, hit] {
 	return func(yield func(*rule, hit) bool) {
-		all := rules()
-		for i := range all {
-			r := &all[i]
+		for i := range rules {
+			r := &rules[i]
 			if r.provider != provider || r.mended && q.byPi {
 				continue
 			}
 			for _, h := range r.find(q) {
-				if (h.message < 0 || h.message >= q.proven) && !yield(r, h) {
+				if (h.message < 0 || h.message >= q.proven || r.always) && !yield(r, h) {
 					return
 				}
 			}
@@ -94,7 +78,8 @@ func refused(code string) func(w *walk) {
 			w.err = err
 			return
 		}
-		for r, h := range refusals(w.opt.Provider, q) {
+		w.report.provider = q.provider // which a fix names
+		for r, h := range refusals(q.provider, q) {
 			switch {
 			case r.code != code:
 			case h.message < 0:
@@ -127,6 +112,9 @@ func newOutgoing(e *replay.Envelope, provider string) (*outgoing, error) {
 	if err != nil {
 		return nil, err
 	}
+	if provider == OwnProvider {
+		q.provider = maker(ref.Provider, ref.ID)
+	}
 	q.bedrock = strings.Contains(ref.Provider, "bedrock")
 	size, err := e.Size()
 	if err != nil {
@@ -143,7 +131,7 @@ func newOutgoing(e *replay.Envelope, provider string) (*outgoing, error) {
 		q.add(&m)
 	}
 	q.number()
-	q.proven = proven(e, q, provider)
+	q.proven = proven(e, q, q.provider)
 	return q, nil
 }
 

@@ -22,68 +22,70 @@ func (q *outgoing) live(yield func(i int, m *sent) bool) {
 // A finder returns the places that a rule refuses.
 type finder func(q *outgoing) []hit
 
-// refusers are the finders of rules, by their names in refused.txt.
-var refusers = map[string]finder{
-	"unanswered": unanswered, "hollow": hollow, "thinkingLater": thinkingLater, "tooLong": tooLong, "tooLarge": tooLarge,
-	"strays":     func(q *outgoing) []hit { return q.paired(true).stray },
-	"doubled":    func(q *outgoing) []hit { return q.paired(true).doubled },
-	"sameIDs":    repeated(func(b *sentBlock) string { return b.id }),
-	"emptyTexts": each(func(_ *outgoing, m *sent, b *sentBlock) (bool, string) { return m.spoken() && b.empty, "" }),
-	"blankTexts": each(func(_ *outgoing, m *sent, b *sentBlock) (bool, string) { return m.spoken() && b.blank, "" }),
+// The finders of rules.
+var (
+	sameIDs    = repeated(func(b *sentBlock) string { return b.id })
+	emptyTexts = each(func(_ *outgoing, m *sent, b *sentBlock) (bool, string) { return m.spoken() && b.empty, "" })
+	blankTexts = each(func(_ *outgoing, m *sent, b *sentBlock) (bool, string) { return m.spoken() && b.blank, "" })
 	// Anthropic itself takes a request that begins with an answer, and Google one without a call.
-	"answerFirstAtBedrock": first(func(q *outgoing, _ *sent) bool { return q.bedrock }),
-	"callFirst": first(func(_ *outgoing, m *sent) bool {
+	answerFirstAtBedrock = first(func(q *outgoing, _ *sent) bool { return q.bedrock })
+	callFirst            = first(func(_ *outgoing, m *sent) bool {
 		return slices.ContainsFunc(m.blocks, func(b sentBlock) bool { return b.kind == jsonl.CallBlock })
-	}),
+	})
 	// Of agents that store the signature of thinking.
-	"unsigned": each(func(q *outgoing, m *sent, b *sentBlock) (bool, string) {
+	unsigned = each(func(q *outgoing, m *sent, b *sentBlock) (bool, string) {
 		stored := m.by == anthropic && (q.agent == "claude" || q.agent == "openclaw")
 		return stored && b.kind == jsonl.ThinkingBlock && b.signature == "", ""
-	}),
+	})
 	// The blocks of an answer are no longer as they were.
-	"repeatedThinking": repeated(func(b *sentBlock) string {
+	repeatedThinking = repeated(func(b *sentBlock) string {
 		if len(b.signature) < leastSignature {
 			return ""
 		}
 		return b.signature
-	}),
+	})
 	// A recorded reasoning item that ends an answer.
-	"loneReasoning": each(func(_ *outgoing, m *sent, b *sentBlock) (bool, string) {
+	loneReasoning = each(func(_ *outgoing, m *sent, b *sentBlock) (bool, string) {
 		id := jsonl.Value(b.signature).Get("id").Text()
 		ends := m.kind == jsonl.Assistant && b == &m.blocks[len(m.blocks)-1]
 		return ends && strings.HasPrefix(id, "rs_"), id
-	}),
-	"over5MB":    ofImages(func(p *picture) (bool, string) { return p.size > 5<<20, strconv.FormatInt(p.size, 10) }),
-	"otherTypes": imagesBut("image/png", "image/jpeg", "image/gif", "image/webp"),
-	"newerTypes": imagesBut("image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"),
-	"mistyped": ofImages(func(p *picture) (bool, string) {
+	})
+	over5MB    = ofImages(func(p *picture) (bool, string) { return p.size > 5<<20, strconv.FormatInt(p.size, 10) })
+	otherTypes = imagesBut("image/png", "image/jpeg", "image/gif", "image/webp")
+	newerTypes = imagesBut("image/png", "image/jpeg", "image/webp", "image/heic", "image/heif")
+	mistyped   = ofImages(func(p *picture) (bool, string) {
 		return p.is != "" && p.is != p.mime, fmt.Sprintf("%s media type, but the image appears to be a %s", p.mime, p.is)
-	}),
-	"wider8000":   imagesWider(8000, 0),
-	"widerOfMany": imagesWider(2000, 20),
+	})
+	wider8000   = imagesWider(8000, 0)
+	widerOfMany = imagesWider(2000, 20)
 	// The images before the last ones, of which there may be so many.
-	"over100Images": func(q *outgoing) []hit {
+	over100Images = func(q *outgoing) []hit {
 		all := allImages(q)
 		for i := range all {
 			all[i].it = strconv.Itoa(len(all))
 		}
 		return all[:max(0, len(all)-100)]
-	},
-	"namesOf128": misnamed("_-", 128),
-	"namesOf64":  misnamed("_-", 64),
-	"misnamedStart": ofCalls(func(b *sentBlock) (bool, string) {
+	}
+	namesOf128    = misnamed("_-", 128)
+	namesOf64     = misnamed("_-", 64)
+	misnamedStart = ofCalls(func(b *sentBlock) (bool, string) {
 		return !formed(b.name, "_.:-", 64) || strings.IndexAny(b.name, ".:-0123456789") == 0, b.name
-	}),
-	"badIDs": ofCalls(func(b *sentBlock) (bool, string) { return !formed(b.id, "_-", len(b.id)), b.id }),
+	})
+	badIDs = ofCalls(func(b *sentBlock) (bool, string) { return !formed(b.id, "_-", len(b.id)), b.id })
 	// Of an id that pi stores, what follows a bar is the id of the item.
-	"idsOver64": ofCalls(func(b *sentBlock) (bool, string) {
+	idsOver64 = ofCalls(func(b *sentBlock) (bool, string) {
 		id, _, _ := strings.Cut(b.id, "|")
 		return len(id) > 64, strconv.Itoa(len(id))
-	}),
-	"noObjects": ofCalls(func(b *sentBlock) (bool, string) { return !b.object, "" }),
+	})
+	noObjects = ofCalls(func(b *sentBlock) (bool, string) { return !b.object, "" })
 	// Strict readers of JSON do not take half of a surrogate pair.
-	"loneSurrogates": each(func(_ *outgoing, _ *sent, b *sentBlock) (bool, string) { return b.lone, "" }),
-}
+	loneSurrogates = each(func(_ *outgoing, _ *sent, b *sentBlock) (bool, string) { return b.lone, "" })
+)
+
+// strays and doubled refuse results without a call, and those of a call that has one.
+func strays(q *outgoing) []hit { return q.paired(true).stray }
+
+func doubled(q *outgoing) []hit { return q.paired(true).doubled }
 
 // leastSignature is the length from which on a text can be a signature, and not what stands for one.
 const leastSignature = 64

@@ -21,7 +21,8 @@ type Options struct {
 
 	Implemented []string // names of the existing tools; empty if all exist
 
-	Provider string // one of Providers, whose rules the next request is held to; empty for none
+	// one of Providers, whose rules the next request is held to, or OwnProvider; empty for none
+	Provider string
 
 	Weigh bool // of Opening: findings say what they hide, as those of File do
 

@@ -129,7 +129,7 @@ func Examine(name string, opt Options) (*Report, error) {
 		return x.look()
 	}
 	o.Step = x.step
-	o.Check.Choice, o.Check.Weigh = check.Harms(), true
+	o.Check.Choice, o.Check.Weigh, o.Check.Provider = check.Harms(), true, check.OwnProvider
 	r, err := o.Read(name)
 	if err != nil {
 		return nil, err

@@ -28,12 +28,13 @@ const (
 // fixes are the fixes of package check that change a session with --write.
 var fixes = []string{"ctxtool repair ", "ctxtool migrate ", "ctxtool edit ", "ctxtool compact "}
 
-// damaged returns a line for each kind of damage that a command fixes, or that hides something.
+// damaged returns a line for each kind of damage that a command fixes, that hides something, or that the provider
+// refuses.
 func damaged(r *check.Report) (all []Line) {
 	at, counts := map[string]int{}, []int{}
 	var kinds []check.Finding
 	for _, f := range r.Findings {
-		if f.Hides == nil && (f.Severity != check.Error || !strings.HasPrefix(f.Fix, "ctxtool")) {
+		if f.Hides == nil && (f.Severity != check.Error || !strings.HasPrefix(f.Fix, "ctxtool")) || refusedToo(r, f) {
 			continue
 		}
 		k, known := at[f.Code]
@@ -51,6 +52,9 @@ func damaged(r *check.Report) (all []Line) {
 	for k, f := range kinds {
 		line := Line{Kind: "damage", Text: check.Find(f.Code).Title, Command: f.Fix, Tokens: int64(f.Hides.Tokens),
 			weight: hides}
+		if check.Find(f.Code).Group == refusals {
+			line.Text = f.Text
+		}
 		if f.Severity == check.Error {
 			line.weight = breaks
 		}
@@ -68,6 +72,16 @@ func damaged(r *check.Report) (all []Line) {
 		all = append(all, line)
 	}
 	return all
+}
+
+// The groups of checks of limits, and of what a provider refuses.
+const limits, refusals = "limits", "provider"
+
+// refusedToo reports whether a finding exceeds a limit, and another one says how the provider refuses that.
+func refusedToo(r *check.Report, f check.Finding) bool {
+	return check.Find(f.Code).Group == limits && slices.ContainsFunc(r.Findings, func(o check.Finding) bool {
+		return check.Find(o.Code).Group == refusals && o.Entry == f.Entry
+	})
 }
 
 // An avoiding is how to avoid breaks of a cause.

@@ -166,6 +166,9 @@ func (s *setting) explain(w *bufio.Writer, key string, c *config.Config) {
 	}
 }
 
+// lenient are the commands that run whatever else is configured: config lists it.
+var lenient = []string{"config", "version", cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd}
+
 // configure reads the configuration and sets the flags that are not on the command line.
 func (e *env) configure(cmd *cobra.Command) error {
 	var err error
@@ -180,15 +183,89 @@ func (e *env) configure(cmd *cobra.Command) error {
 		}
 		value, from := e.config.Lookup(f.Name)
 		if err = tooDangerous(f.Name, value, from); err == nil && from != "" {
-			if err = f.Value.Set(value); err != nil {
-				err = fmt.Errorf("configuration: %s: %w", f.Name, err)
-			}
+			err = e.set(f, value)
 		}
 	})
+	if err == nil && !slices.Contains(lenient, cmd.Name()) {
+		err = e.unknownSettings(cmd)
+	}
 	if err == nil {
 		e.archive, err = e.setting("archive")
 	}
 	return err
+}
+
+// set sets a flag to a setting.
+func (e *env) set(f *pflag.Flag, value string) error {
+	err := f.Value.Set(value)
+	if err == nil {
+		return nil
+	}
+	why, shown := err.Error(), sessionfmt.Quote(value)
+	switch f.Value.Type() {
+	case "bool":
+		why = fmt.Sprintf("must be true or false, not %q", shown)
+	case "int", "int64":
+		why = fmt.Sprintf("must be a whole number, not %q", shown)
+	case "float64":
+		why = fmt.Sprintf("must be a number, not %q", shown)
+	case "duration":
+		why = fmt.Sprintf("must be a time such as 30s or 5m, not %q", shown)
+	}
+	return &sessionfmt.Error{Pos: e.config.Pos(f.Name), Err: fmt.Errorf("%s: %s", f.Name, why),
+		Hint: "ctxtool config --explain " + f.Name}
+}
+
+// unknownSettings returns an error for the first setting that no command has, or whose value is none of its type.
+func (e *env) unknownSettings(cmd *cobra.Command) error {
+	var others []config.Set
+	for _, s := range e.config.Sets(e.environ) {
+		if f := cmd.Flags().Lookup(s.Key); f == nil || !isSetting(cmd, s.Key) {
+			others = append(others, s)
+		}
+	}
+	if others == nil {
+		return nil
+	}
+	own := *e // whose flags nothing reads
+	root := newRoot(&own, "")
+	settings := settingsOf(root)
+	for _, s := range others {
+		is := settings[s.Key]
+		if is == nil {
+			if err := notSetting(root, settings, s); err != nil {
+				return err
+			}
+			continue
+		}
+		value, from := e.config.Lookup(s.Key)
+		c, _, err := root.Find(is.commands[:1])
+		if err != nil || from != s.Pos.File {
+			continue
+		}
+		if f := c.Flags().Lookup(s.Key); f != nil && e.set(f, value) != nil {
+			return e.set(f, value)
+		}
+	}
+	return nil
+}
+
+// notSetting returns the error for what is set and is no setting. In gsh's table and in the environment, which others
+// share, only what resembles a setting is one.
+func notSetting(root *cobra.Command, settings map[string]*setting, s config.Set) error {
+	hint := "ctxtool config lists the settings"
+	key, gsh := strings.CutPrefix(s.Key, "context.")
+	near := phrase.Nearest(strings.ReplaceAll(key, "_", "-"), slices.Sorted(maps.Keys(settings)))
+	has := func(c *cobra.Command) bool { return c.Flags().Lookup(s.Key) != nil }
+	switch {
+	case len(near) > 0:
+		hint = "did you mean " + strings.Join(near, " or ") + "?"
+	case slices.ContainsFunc(root.Commands(), has):
+		hint = "--" + s.Key + " is a flag that only a command line sets"
+	case gsh || s.Variable:
+		return nil
+	}
+	return &sessionfmt.Error{Pos: s.Pos, Err: fmt.Errorf("unknown setting %q", sessionfmt.Quote(s.Key)), Hint: hint}
 }
 
 // readConfig reads the configuration of a command. Flags override the environment, which

@@ -103,7 +103,7 @@ func passFlag(cmd *cobra.Command, err error) error {
 			return usage(&sessionfmt.Error{Err: err, Hint: hint})
 		}
 	}
-	return err
+	return unknownFlag(cmd, err)
 }
 
 // ofAgent is the name of the policy of the agent whose session it is.

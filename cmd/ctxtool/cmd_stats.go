@@ -36,12 +36,12 @@ type statsOptions struct {
 }
 
 func (o *statsOptions) define(f *flagSet) {
-	f.cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+	f.cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		if strings.HasPrefix(err.Error(), "unknown flag: --like") {
 			return &sessionfmt.Error{Err: err, Hint: "ctxtool reduce --policy gsh|swe-cli|y-agent counts a context " +
 				"as that agent does, ctxtool simulate --policy all of its requests"}
 		}
-		return err
+		return unknownFlag(cmd, err)
 	})
 	o.readFlags.flags(f, append([]string{"text", "json", "jsonl", "csv", "markdown"}, gateForms...)...)
 	o.overrideFlags.flags(f, &o.Replay)

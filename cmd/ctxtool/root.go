@@ -4,6 +4,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -200,6 +201,28 @@ func unknownCommand(root *cobra.Command, name string) error {
 	return usage(sessionfmt.Errorf("unknown command %q", sessionfmt.Quote(name)).Hinted(hint))
 }
 
+// unknownFlag returns the error of a command line, with the flags that an unknown one may mean.
+func unknownFlag(cmd *cobra.Command, err error) error {
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok {
+		return err
+	}
+	var names []string
+	add := func(f *pflag.Flag) {
+		if !f.Hidden && help.Takes(cmd, f.Name) {
+			names = append(names, "--"+f.Name)
+		}
+	}
+	cmd.LocalFlags().VisitAll(add)
+	cmd.InheritedFlags().VisitAll(add)
+	hint := "ctxtool help " + cmd.Name() + " lists them"
+	name := cmp.Or(unknown.GetSpecifiedShortnames(), unknown.GetSpecifiedName()) // -json is read as -j -s -o -n
+	if near := phrase.Nearest("--"+name, names); near != nil {
+		hint = strings.Join(near, " or ")
+	}
+	return usage(&sessionfmt.Error{Err: err, Hint: hint})
+}
+
 // commandOf returns the command that a command line begins with. It is empty if there is
 // none, or if the command line needs all of them: help, completion, and config, which lists
 // their flags.
@@ -237,6 +260,7 @@ func newRoot(e *env, only string) *cobra.Command {
 	}
 	var version bool
 	root.Args, root.SuggestionsMinimumDistance = cobra.ArbitraryArgs, 2
+	root.SetFlagErrorFunc(unknownFlag)
 	root.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
 		case version:

@@ -108,7 +108,7 @@ func TestScript(t *testing.T) {
 // scriptVariables are the environment variables that commands of scripts read.
 var scriptVariables = []string{
 	"PATH", "HOME", "XDG_CONFIG_HOME", "NO_COLOR", "BROWSER", "COLUMNS", "PI_CODING_AGENT_DIR", "PI_CODING_AGENT_SESSION_DIR", "CODEX_HOME", "CLAUDE_CONFIG_DIR", "OPENCLAW_STATE_DIR", "GEMINI_CLI_HOME", "XDG_DATA_HOME", "PARCEL_PIN",
-	"CTXTOOL_REDACT", "CTXTOOL_RULES", "CTXTOOL_SESSIONS_DIR", "CTXTOOL_WINDOW", "CTXTOOL_WRITE",
+	"CTXTOOL_REDACT", "CTXTOOL_RULES", "CTXTOOL_SESSIONS_DIR", "CTXTOOL_WINDOW", "CTXTOOL_REDCT", "CTXTOOL_WRITE",
 }
 
 // database makes an SQLite database of the rows of a file. -log leaves them in its write-ahead

@@ -31,7 +31,8 @@ type Config struct {
 type layer struct {
 	name   string
 	v      *viper.Viper
-	policy string // whose own file it is: it counts where that policy is asked for
+	policy string         // whose own file it is: it counts where that policy is asked for
+	lines  map[string]int // of its settings
 	tables
 }
 
@@ -105,6 +106,9 @@ func (c *Config) AddGSH(disk sessionfmt.Disk, dirs ...string) error {
 // broken returns the error for a file that cannot be read, with its line if the error has one.
 func broken(name string, err error) error {
 	pos := sessionfmt.Pos{File: name}
+	if own, ok := errors.AsType[*sessionfmt.Error](err); ok {
+		pos.Line, err = own.Pos.Line, own.Err
+	}
 	var path *fs.PathError
 	if errors.As(err, &path) {
 		err = path.Err
@@ -128,11 +132,19 @@ func readLayer(disk sessionfmt.Disk, name string, named bool) (l layer, err erro
 	d := toml.NewDecoder(bytes.NewReader(data)) // again: viper would change names to lower case
 	d.DisallowUnknownFields()
 	var strict *toml.StrictMissingError
+	l.lines = map[string]int{}
 	if err = d.Decode(&l.tables); errors.As(err, &strict) {
 		err = nil
 		for _, missing := range strict.Errors { // other keys are settings
-			if key := missing.Key(); key[0] == "policies" {
-				return l, fmt.Errorf("unknown key %s", strings.Join(key, "."))
+			key := missing.Key()
+			line, _ := missing.Position()
+			if key[0] == "policies" {
+				return l, &sessionfmt.Error{Pos: sessionfmt.Pos{Line: line},
+					Err: fmt.Errorf("unknown key %s", strings.Join(key, "."))}
+			}
+			for k := range key {
+				name := strings.ToLower(strings.Join(key[:k+1], "."))
+				l.lines[name] = cmp.Or(l.lines[name], line)
 			}
 		}
 	}
@@ -160,6 +172,60 @@ func (c *Config) Lookup(key string) (value, from string) {
 		}
 	}
 	return "", ""
+}
+
+// Pos returns where a setting is set: the variable, or the file and the line in it.
+func (c *Config) Pos(key string) sessionfmt.Pos {
+	_, from := c.Lookup(key)
+	pos := sessionfmt.Pos{File: from}
+	for _, l := range c.files {
+		if l.name == from {
+			pos.Line = cmp.Or(l.lines[key], l.lines[gshKey(key)])
+		}
+	}
+	return pos
+}
+
+// A Set is a setting that a file or a variable sets, or something else that stands there.
+type Set struct {
+	Key      string // as in the file; that of a variable in the syntax of flags
+	Pos      sessionfmt.Pos
+	Variable bool // of the environment
+}
+
+// prefix begins the names of all variables that set something.
+const prefix = "CTXTOOL_"
+
+// Sets returns what the files and the environment set, but for tables whose keys are names.
+func (c *Config) Sets(environ []string) (all []Set) {
+	for _, l := range c.files {
+		if l.policy != "" {
+			continue // the file of another program
+		}
+		for _, key := range slices.Sorted(maps.Keys(l.v.AllSettings())) {
+			switch key {
+			case "models", "policies":
+			case "context":
+				for _, name := range slices.Sorted(maps.Keys(l.v.GetStringMap(key))) {
+					of := key + "." + name
+					if setting := strings.ReplaceAll(name, "_", "-"); gshKey(setting) == of {
+						continue
+					}
+					pos := sessionfmt.Pos{File: l.name, Line: cmp.Or(l.lines[of], l.lines[key])}
+					all = append(all, Set{Key: of, Pos: pos})
+				}
+			default:
+				all = append(all, Set{Key: key, Pos: sessionfmt.Pos{File: l.name, Line: l.lines[key]}})
+			}
+		}
+	}
+	for _, v := range slices.Sorted(slices.Values(environ)) {
+		if name, text, _ := strings.Cut(v, "="); strings.HasPrefix(name, prefix) && text != "" {
+			key := strings.ToLower(strings.ReplaceAll(name[len(prefix):], "_", "-"))
+			all = append(all, Set{Key: key, Pos: sessionfmt.Pos{File: name}, Variable: true})
+		}
+	}
+	return all
 }
 
 // get returns the value of a key in the file, or of gsh's name for it.
@@ -199,7 +265,7 @@ func settingText(v any) string {
 
 // envName returns the name of the environment variable for a key.
 func envName(key string) string {
-	return "CTXTOOL_" + strings.ToUpper(strings.NewReplacer("-", "_", ".", "_").Replace(key))
+	return prefix + strings.ToUpper(strings.NewReplacer("-", "_", ".", "_").Replace(key))
 }
 
 // A Row is a setting, with the value in effect and where it comes from.

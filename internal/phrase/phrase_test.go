@@ -1,6 +1,9 @@
 package phrase
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestTrapT55Rounding: an exact tie goes up, as in JavaScript.
 func TestTrapT55Rounding(t *testing.T) {
@@ -12,6 +15,19 @@ func TestTrapT55Rounding(t *testing.T) {
 	for x, want := range map[float64]string{12.25: "12.3", 0.05: "0.1", 12.349: "12.3", 100: "100.0"} {
 		if got := OneDecimal(x); got != want {
 			t.Errorf("%v prints %s, want %s", x, got, want)
+		}
+	}
+}
+
+// TestNearest: a misspelled name means the one with the fewest differences, and none if all are far.
+func TestNearest(t *testing.T) {
+	all := []string{"redact", "report", "json", "jsonl", "color", "port"}
+	for name, want := range map[string]string{
+		"redct": "redact", "jsno": "json", "colour": "color", "reprot": "report", "josnl": "jsonl", "jsons": "json jsonl",
+		"verbose": "", "x": "", "prot": "port", "redaction": "",
+	} {
+		if got := strings.Join(Nearest(name, all), " "); got != want {
+			t.Errorf("%s: %q, not %q", name, got, want)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
 
 	"ctxtool/internal/dialect"
 	"ctxtool/internal/ops"
@@ -99,6 +100,7 @@ type converter struct {
 	children []int32
 	last     string      // entry written
 	time     jsonl.Value // of that
+	began    jsonl.Value // the first time of the session; nil until an entry needs it
 	// What a new root repeats: the last declaration of the prompt, and of the model.
 	system, model jsonl.Value
 }
@@ -160,7 +162,11 @@ func (c *converter) record(i, up int, line jsonl.Value) (err error) {
 	f := &c.forms[i]
 	switch kind := c.s.Kind(i); kind {
 	case jsonl.Header:
-		return c.write(line)
+		at, err := c.stamp(line, f)
+		if err != nil {
+			return err
+		}
+		return c.write(line.AppendEdited(nil, jsonl.Field{Name: "timestamp", Value: at}))
 	case jsonl.Unknown, jsonl.Scalar:
 		c.ids[i] = parent
 		return nil
@@ -186,13 +192,18 @@ func (c *converter) entry(line jsonl.Value, id, parent string, f *form, copied b
 	if parent != "" {
 		up = jsonl.AppendQuoted(nil, parent)
 	}
+	at, err := c.stamp(line, f)
+	if err != nil {
+		return err
+	}
 	fields := []jsonl.Field{
-		{Name: "id", Value: jsonl.AppendQuoted(nil, id)}, {Name: "parentId", Value: up}, {Name: dialect.SharedID},
+		{Name: "id", Value: jsonl.AppendQuoted(nil, id)}, {Name: "parentId", Value: up}, {Name: "timestamp", Value: at},
+		{Name: dialect.SharedID},
 	}
 	for name, v := range line.Members {
 		switch string(name) {
 		case "message":
-			v = f.message(v, line.Get("timestamp"), copied)
+			v = f.message(v, at, copied)
 		case "usage", "childUsage", "aggregateUsage":
 			v = completeUsage(v)
 		case "replacement":
@@ -202,9 +213,45 @@ func (c *converter) entry(line jsonl.Value, id, parent string, f *form, copied b
 		}
 		fields = append(fields, jsonl.Field{Name: string(name), Value: v})
 	}
-	c.last, c.time = id, append(c.time[:0], line.Get("timestamp")...)
+	c.last, c.time = id, at
 	c.buf = line.AppendEdited(c.buf[:0], fields...)
 	return c.write(c.buf)
+}
+
+// stamp returns the time of an entry that goes on with a form. One that has none, such as a title, has that of what it
+// follows. Where nothing before it has one either, it is the first time in the session or else, if no line has a time,
+// that of the file.
+func (c *converter) stamp(line jsonl.Value, f *form) (jsonl.Value, error) {
+	at := line.Get("timestamp")
+	ms, ok := at.Millis()
+	switch {
+	case ok:
+		f.time = max(f.time, ms)
+		return bytes.Clone(at), nil
+	case f.time > 0:
+		return isoTime(time.UnixMilli(f.time)), nil
+	case c.began != nil:
+		return c.began, nil
+	}
+	first := c.s.NewReader()
+	for i := range c.s.Len() {
+		one, err := first.Line(i)
+		if err != nil {
+			return nil, err
+		}
+		at = one.Get("timestamp")
+		if _, ok := at.Millis(); ok && (c.s.Kind(i).IsEntry() || c.s.Kind(i) == jsonl.Header) {
+			c.began = bytes.Clone(at)
+			return c.began, nil
+		}
+	}
+	c.began = isoTime(c.s.ModTime())
+	return c.began, nil
+}
+
+// isoTime returns a time as entries have it.
+func isoTime(t time.Time) jsonl.Value {
+	return jsonl.AppendQuoted(nil, t.UTC().Format("2006-01-02T15:04:05.000Z"))
 }
 
 // reset writes a reset, which pi does not know, as a compaction whose summary is edited out, and

@@ -32,6 +32,18 @@ func foreign(t *testing.T) (files []string) {
 		}
 		files = append(files, made...)
 	}
+	// What a print mode prints has no times, and a title none where a transcript has one.
+	stream := filepath.Join(t.TempDir(), "stream.jsonl")
+	must.Do(os.WriteFile(stream, []byte(`{"type":"system","subtype":"init","cwd":"/w","session_id":"s","uuid":"u1"}
+{"type":"user","message":{"role":"user","content":"hello"},"parent_tool_use_id":null,"session_id":"s","uuid":"u2"}
+{"type":"assistant","message":{"id":"m1","role":"assistant","model":"claude-opus-4-5","content":[{"type":"text","text":"Hello."}],"stop_reason":"end_turn","usage":{"input_tokens":3,"output_tokens":2}},"parent_tool_use_id":null,"session_id":"s","uuid":"u3"}
+{"type":"result","subtype":"success","session_id":"s","total_cost_usd":0.01,"uuid":"u4"}
+`), 0o600))
+	titled := filepath.Join(t.TempDir(), "titled.jsonl")
+	must.Do(os.WriteFile(titled, []byte(`{"type":"custom-title","customTitle":"Greeting","sessionId":"s"}
+{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"s","timestamp":"2026-01-01T00:00:00.000Z","message":{"role":"user","content":"hello"}}
+`), 0o600))
+	files = append(files, stream, titled)
 	var rows bytes.Buffer
 	rows.WriteString(`{"table":"session_windows","session_id":"s1","session_key":"agent:main:main","created_at":1767225600000,"updated_at":1767225611000}` + "\n")
 	for k, line := range bytes.Split(bytes.TrimSpace(must.Get(os.ReadFile(filepath.Join(corpus.Root(t), "testdata/dialects/openclaw.jsonl")))), []byte("\n")) {
@@ -84,6 +96,9 @@ func TestConvert(t *testing.T) {
 		for line := range bytes.Lines(converted[file]) {
 			if wrong := corpus.NotPi(line); len(wrong) > 0 {
 				t.Errorf("%s: %q in %.300s", file, wrong, line)
+			}
+			if _, ok := jsonl.Value(line).Get("timestamp").Millis(); !ok {
+				t.Errorf("%s: no time in %.300s", file, line)
 			}
 		}
 	}

@@ -26,7 +26,7 @@ import (
 
 // dialects are the formats of other agents that are read. A new one is a line here.
 var dialects = []*dialect.Dialect{
-	&codex.Dialect, &claude.Dialect, &gemini.Dialect, &gsh.Dialect, &swecli.Dialect, &yagent.Dialect,
+	&codex.Dialect, &claude.Stream, &claude.Dialect, &gemini.Dialect, &gsh.Dialect, &swecli.Dialect, &yagent.Dialect,
 	&opencode.Dialect, &opencode.Version2, &openclaw.Dialect,
 }
 

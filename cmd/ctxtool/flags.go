@@ -440,5 +440,5 @@ func (o *filter) check(e *env) (stats.Only, error) {
 
 func agents() []string {
 	return append([]string{(*dialect.Dialect)(nil).Agent()},
-		namesOf(sessionfmt.Dialects(), (*dialect.Dialect).Agent)...)
+		slices.Compact(namesOf(sessionfmt.Dialects(), (*dialect.Dialect).Agent))...)
 }

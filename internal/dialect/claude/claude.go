@@ -97,13 +97,16 @@ func fileID(name string) (id string, part bool) {
 		slices.Contains(strings.Split(filepath.ToSlash(name), "/"), "subagents")
 }
 
-// sessionID is the session of a record: other lines do not tell the folder.
+// sessionID is the session of a record: other lines do not tell the folder. A stream has another name for it.
 func sessionID(line jsonl.Value) jsonl.Value {
-	var f [2]jsonl.Value
-	if line.Fields(f[:], "uuid", "sessionId"); f[0].IsString() {
+	var f [3]jsonl.Value
+	if line.Fields(f[:], "uuid", "sessionId", "session_id"); !f[0].IsString() {
+		return nil
+	}
+	if f[1].IsString() {
 		return f[1]
 	}
-	return nil
+	return f[2]
 }
 
 // base is the session whose compaction a file holds, or that a sub-agent forks: its parents stand

@@ -27,6 +27,9 @@ func (s *Session) finish() error {
 	if broken != nil {
 		s.found.add("broken-off", line, "", "%v: it is read up to there, %d bytes", broken, size)
 	}
+	if s.src.trails != nil {
+		s.found.add("trailing-data", 0, "", "%v: it is not read", s.src.trails)
+	}
 	if s.dialect != nil {
 		if err := s.foreignFindings(); err != nil {
 			return err

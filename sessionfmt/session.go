@@ -30,6 +30,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"time"
 
 	"ctxtool/internal/dialect"
 	"ctxtool/sessionfmt/jsonl"
@@ -77,6 +78,17 @@ type Options struct {
 
 	// Progress, if set, is called from time to time with the number of bytes indexed.
 	Progress func(done, size int64)
+
+	// Opened, if set, is called with a session that Open has read, before Open returns it.
+	Opened func(s *Session)
+}
+
+// ModTime returns when the session's file was changed last, the Unix epoch for standard input and streams.
+func (s *Session) ModTime() time.Time {
+	if s.src.info == nil {
+		return time.Unix(0, 0)
+	}
+	return s.src.info.ModTime()
 }
 
 // A Pass reads a session from r, and writes its replacement to w.
@@ -139,8 +151,9 @@ func Open(name string, opt Options) (*Session, error) {
 	return open(name, src, err, opt)
 }
 
-// OpenReader is like Open for a session in r; name is for messages.
+// OpenReader is like Open for a session in r; name is for messages. It does not call Opened.
 func OpenReader(name string, r io.Reader, opt Options) (*Session, error) {
+	opt.Opened = nil
 	src, err := through(plain, r, opt.Through)
 	return open(name, src, err, opt)
 }
@@ -159,6 +172,9 @@ func open(name string, src *source, err error, opt Options) (*Session, error) {
 	}
 	if err := s.index(opt); err != nil {
 		return nil, err
+	}
+	if opt.Opened != nil {
+		opt.Opened(s)
 	}
 	return s, nil
 }

@@ -2,14 +2,10 @@ package sessionfmt
 
 import (
 	"bytes"
-	"compress/gzip"
 	"errors"
-	"fmt"
 	"io"
 	"iter"
 	"os"
-
-	"github.com/klauspost/compress/zstd"
 )
 
 // A source is the bytes of a session, readable at any offset.
@@ -24,6 +20,7 @@ type source struct {
 	more    []*source   // other files that hold parts of it
 	instead string      // what the file is instead of lines, empty if it is those
 	broken  error       // why the data is incomplete: the compressed file is truncated
+	trails  *trailing   // what follows the compressed data, nil for nothing
 }
 
 func (s *source) close() error {
@@ -56,7 +53,7 @@ func openSource(name string, opt Options) (*source, error) {
 		src.close()
 	}
 	if err == nil {
-		changed.broken = src.broken
+		changed.broken, changed.trails = src.broken, src.trails
 		changed.stoppable(opt.Disk)
 	}
 	return changed, err
@@ -189,13 +186,6 @@ func readySource(f *os.File, disk Disk) (*source, error) {
 	return spool(plain, copied(z))
 }
 
-// Unpack returns what a file decompresses to, or the file itself if it is plain: its first bytes
-// tell. Closing the result does not close the file.
-func Unpack(r io.Reader) (io.ReadCloser, error) {
-	_, _, z, err := unpack(r)
-	return z, err
-}
-
 // PackedEnd ends the names of files that are packed by zstd.
 const PackedEnd = ".zst"
 
@@ -215,9 +205,11 @@ func (d Disk) OpenContent(name string) (*Content, error) {
 	if err != nil || src.file != f {
 		f.Close()
 	}
-	if err == nil && src.broken != nil {
+	if err == nil && (src.broken != nil || src.trails != nil) {
 		src.close()
-		err = src.broken
+		if err = src.broken; err == nil {
+			err = src.trails
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -228,92 +220,6 @@ func (d Disk) OpenContent(name string) (*Content, error) {
 type closer func() error
 
 func (c closer) Close() error { return c() }
-
-// unpack is Unpack, and returns how the file is compressed.
-func unpack(r io.Reader) (p packing, name string, z io.ReadCloser, err error) {
-	var magic [4]byte
-	n, err := io.ReadFull(r, magic[:])
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return plain, "", nil, plainPathError(err)
-	}
-	in := io.MultiReader(bytes.NewReader(magic[:n]), r)
-	switch {
-	case bytes.HasPrefix(magic[:n], []byte{0x1f, 0x8b}):
-		if z, err = gzip.NewReader(in); err != nil {
-			return plain, "", nil, labelled("gzip", err)
-		}
-		return gzipped, "gzip", z, nil
-	case bytes.Equal(magic[:n], []byte{0x28, 0xb5, 0x2f, 0xfd}):
-		d, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(mostMemory))
-		if err != nil {
-			return plain, "", nil, labelled("zstd", err)
-		}
-		return zstandard, "zstd", d.IOReadCloser(), nil
-	}
-	return plain, "", io.NopCloser(in), nil
-}
-
-// mostMemory is the memory for decompressing, bytes.
-const mostMemory = 256 << 20
-
-// mostUnpacked is how much may be stored of a file that is decompressed, or of one session in a
-// database; known tells whether its size is.
-func (d Disk) mostUnpacked(size int64, known bool) int64 {
-	const floor, ceiling = 64 << 20, 8 << 30
-	switch {
-	case d.MaxSize > 0:
-		return d.MaxSize
-	case !known:
-		return ceiling
-	}
-	return min(max(100*size, floor), ceiling)
-}
-
-// A capped writes up to a limit.
-type capped struct {
-	io.Writer
-	most, left int64
-}
-
-func (c *capped) Write(p []byte) (int, error) {
-	if c.left -= int64(len(p)); c.left < 0 {
-		return 0, &Error{Err: fmt.Errorf("holds more than %d bytes, too many for its size", c.most),
-			Hint: "--max-size sets another limit"}
-	}
-	return c.Writer.Write(p)
-}
-
-// unpacked stores what z decompresses. If the compressed data is truncated, it stores the data
-// before that.
-func unpacked(p packing, name string, z io.Reader, most int64) (*source, error) {
-	var broken error
-	src, err := spool(p, func(w io.Writer) error {
-		n, err := io.Copy(&capped{w, most, most}, z)
-		if n > 0 && errors.Is(err, io.ErrUnexpectedEOF) { // an error of z; writing never returns it
-			broken, err = labelled(name, err), nil
-		}
-		return err
-	})
-	if large := (*Error)(nil); errors.As(err, &large) {
-		return nil, err
-	} else if err != nil {
-		return nil, labelled(name, err)
-	}
-	src.broken = broken
-	return src, nil
-}
-
-// labelled adds the name of the compression, and reports truncated data instead of the
-// libraries' unexpected end.
-func labelled(name string, err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, io.ErrUnexpectedEOF), err == io.EOF:
-		return fmt.Errorf("%s: the compressed data is truncated", name)
-	}
-	return fmt.Errorf("%s: %w", name, err)
-}
 
 // copied returns a function that writes r.
 func copied(r io.Reader) func(w io.Writer) error {

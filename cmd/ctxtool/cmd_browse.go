@@ -201,7 +201,7 @@ func (s *sent) Write(p []byte) (int, error) {
 // opened is how sessions are opened for a request: they are no longer read once nobody waits for it.
 func (b *browsed) opened(r *http.Request, workers int) sessionfmt.Options {
 	opt := b.opening(workers)
-	opt.Disk.Stop = r.Context().Err
+	opt.Disk.Stop, opt.Opened = r.Context().Err, nil
 	return opt
 }
 

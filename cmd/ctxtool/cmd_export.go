@@ -12,6 +12,7 @@ import (
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/redact"
 	"ctxtool/replay/tokens"
+	"ctxtool/sessionfmt"
 	"ctxtool/stats"
 )
 
@@ -132,8 +133,17 @@ func runExport(e *env, o *exportOptions, args []string) error {
 	o.Progress = show
 	defer end()
 	var sessions []export.Input
+	given := map[string]string{}
 	for _, f := range byPath(files) {
 		sessions = append(sessions, export.Input{Path: f.path, Name: f.name})
+		given[e.disk.Path(f.path)] = f.path
+	}
+	o.Stats.Open.Opened = func(s *sessionfmt.Session) { // tables are made of absolute names
+		name := s.Name
+		if as, ok := given[e.disk.Path(name)]; ok {
+			name = as
+		}
+		e.noteFindings(name, s.Findings)
 	}
 	if len(sessions) == 1 {
 		e.frugal(sessions[0].Path)

@@ -111,7 +111,7 @@ type repairOptions struct {
 }
 
 func (o *repairOptions) define(f *flagSet) {
-	o.name = "repair"
+	o.name, o.lists = "repair", true
 	o.rewriteFlags(f)
 	f.BoolVar(&o.answerCalls, "answer-calls", false, "append entries that pair tool calls with their results")
 	f.choice(&o.provider, "provider", "", "append the least that makes `PROVIDER` accept the next request:",
@@ -128,7 +128,7 @@ func runRepair(e *env, o *repairOptions, args []string) error {
 				return nil, otherHint(err, "ctxtool repair "+sessionfmt.Quote(f.given)+" -o NEW.jsonl repairs a copy")
 			}
 		}
-		return plan.Repair(f.given, s, check.Options{Models: o.known, Provider: o.provider},
+		p, err := plan.Repair(f.given, s, check.Options{Models: o.known, Provider: o.provider},
 			func(r *check.Repair) error {
 				if o.provider != "" {
 					return otherHint(r.Accept(o.provider, o.time), "ctxtool import "+sessionfmt.Quote(f.given)+
@@ -139,6 +139,13 @@ func runRepair(e *env, o *repairOptions, args []string) error {
 				}
 				return otherHint(r.AnswerCalls(o.time), "without --answer-calls, repair fixes the rest")
 			})
+		if err == nil && o.provider == "" && !o.answerCalls {
+			if err = p.Unrepaired(); err != nil {
+				p.Close()
+				return nil, err
+			}
+		}
+		return p, err
 	}
 	return o.run(e, args)
 }
@@ -291,6 +298,7 @@ func (o *checkOptions) cover(e *env, files []listedFile) error {
 func (o *checkOptions) checked(e *env, files []listedFile, choice check.Choice) []*check.Report {
 	opt := check.Options{Choice: choice, Models: o.known, Now: e.now(), Implemented: o.implemented,
 		Provider: o.provider, Open: e.opening(0)}
+	opt.Open.Opened = nil
 	if len(files) > 1 {
 		opt.Open.Workers = 1
 	}

@@ -71,6 +71,7 @@ func (o *lsOptions) check(e *env) (order sortKey, opt stats.Options, err error) 
 	opt.Only.Model = "" // the row's, which is that of the last answer
 	opt.Replay.Models = o.known
 	opt.Open = e.opening(0) // redacted
+	opt.Open.Opened = nil   // rows say what was found
 	return sortKeys[at], opt, err
 }
 
@@ -207,7 +208,7 @@ const mostStatusLine = 1 << 20
 
 func runStatus(e *env, o *statusOptions, args []string) error {
 	opt := stats.Options{Open: e.opening(0)}
-	opt.Replay.Models = o.known
+	opt.Replay.Models, opt.Open.Opened = o.known, nil
 	var given statusLine
 	if len(args) == 0 && !term.IsTerminal(int(e.stdin.Fd())) {
 		data, err := io.ReadAll(io.LimitReader(e.stdin, mostStatusLine))

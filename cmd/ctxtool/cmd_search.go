@@ -113,6 +113,7 @@ func (o *searchOptions) check(e *env, args []string) (opt search.Options, files 
 		opt.Source = o.source
 	}
 	opt.Open = e.opening(0)
+	opt.Open.Opened = e.noteBroken
 	opt.Open.Through = nil // files are searched as they are; Redact redacts what is shown
 	return opt, files, err
 }
@@ -264,7 +265,7 @@ const execPrefix = "exec:"
 func (o *searchOptions) report(e *env, found *search.Results) error {
 	broken := 0
 	for _, b := range found.Broken {
-		if errors.Is(b.Err, sessionfmt.ErrNotSession) && found.Files > 1 {
+		if errors.Is(b.Err, sessionfmt.ErrNotSession) && !sessionfmt.NamesAgent(b.Err) && found.Files > 1 {
 			continue
 		}
 		if broken++; broken <= 3 || o.strict {

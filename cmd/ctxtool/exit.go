@@ -127,11 +127,28 @@ func otherHint(err error, hint string) error {
 // An aside is what a command says besides its answer: a line on standard error, or nothing where
 // all is usual.
 type aside struct {
-	mu       sync.Mutex
-	newest   string // the session that no argument named
-	findings int
-	last     sessionfmt.Finding // of them
-	sessions []string           // that have the findings
+	mu     sync.Mutex
+	newest string                                 // the session that no argument named
+	found  map[string]map[sessionfmt.Finding]bool // by session
+	worst  *noted
+}
+
+// A noted is a finding of a session.
+type noted struct {
+	session string
+	sessionfmt.Finding
+}
+
+// before reports whether a finding is worse than another, or stands before it.
+func (n *noted) before(o *noted) bool {
+	severity := func(f *noted) check.Severity {
+		if c := check.Find(f.Code); c != nil {
+			return c.Severity
+		}
+		return check.Warning
+	}
+	return cmp.Or(cmp.Compare(severity(o), severity(n)), cmp.Compare(n.session, o.session),
+		cmp.Compare(n.File, o.File), cmp.Compare(n.Line, o.Line), cmp.Compare(n.Text, o.Text)) < 0
 }
 
 // note prints a line on standard error. It is cleaned, since names may hold anything.
@@ -176,24 +193,42 @@ func (e *env) ref(name string) string {
 	return shell.Quote(sessionfmt.Clean(e.fileName(name)))
 }
 
-// noteFindings counts the findings of a session for the aside, but for what is usual.
+// noteOpened notes the findings of a session that was opened. Commands that list findings do without it.
+func (e *env) noteOpened(s *sessionfmt.Session) { e.noteFindings(s.Name, s.Findings) }
+
+// noteBroken notes where a session breaks off.
+func (e *env) noteBroken(s *sessionfmt.Session) {
+	e.noteFindings(s.Name, slices.DeleteFunc(slices.Clone(s.Findings), func(f sessionfmt.Finding) bool {
+		return f.Code != "broken-off" && f.Code != "trailing-data"
+	}))
+}
+
+// noteFindings adds findings of a session to the aside, each once, but for what is usual.
 func (e *env) noteFindings(name string, found []sessionfmt.Finding) {
-	n, last := 0, sessionfmt.Finding{}
-	for _, f := range found {
-		if c := check.Find(f.Code); c == nil || c.Severity != check.Info {
-			n++
-			last = f
-		}
-	}
-	if n == 0 {
-		return
-	}
 	e.aside.mu.Lock()
 	defer e.aside.mu.Unlock()
-	e.aside.last = last
-	e.aside.findings += n
-	if !slices.Contains(e.aside.sessions, name) {
-		e.aside.sessions = append(e.aside.sessions, name)
+	for _, f := range found {
+		if c := check.Find(f.Code); c != nil && c.Severity == check.Info {
+			continue
+		}
+		if e.aside.found == nil {
+			e.aside.found = map[string]map[sessionfmt.Finding]bool{}
+		}
+		if e.aside.found[name] == nil {
+			e.aside.found[name] = map[sessionfmt.Finding]bool{}
+		}
+		e.aside.found[name][f] = true
+		if n := (&noted{name, f}); e.aside.worst == nil || n.before(e.aside.worst) {
+			e.aside.worst = n
+		}
+	}
+}
+
+// forget drops the findings of a session, which have been printed.
+func (a *aside) forget(name string) {
+	delete(a.found, name)
+	if a.worst != nil && a.worst.session == name {
+		a.worst = nil
 	}
 }
 
@@ -207,29 +242,32 @@ func (e *env) conclude() {
 	if a.newest != "" {
 		parts = append(parts, "session "+e.ref(a.newest))
 	}
-	switch {
-	case a.findings == 1:
-		pos := sessionfmt.Pos{File: cmp.Or(a.last.File, e.ref(a.sessions[0])), Line: a.last.Line, Entry: a.last.Entry}
-		parts = append(parts, pos.String()+": "+a.last.Text)
-	case a.findings > 1:
-		text := phrase.Count(a.findings, "finding")
-		var refs []string
-		for _, name := range a.sessions {
-			refs = append(refs, e.ref(name))
+	if worst := a.worst; worst != nil {
+		pos := sessionfmt.Pos{File: cmp.Or(worst.File, e.ref(worst.session)), Line: worst.Line, Entry: worst.Entry}
+		parts = append(parts, pos.String()+": "+worst.Text)
+		if more := e.more(); more != "" {
+			parts = append(parts, more)
 		}
-		slices.Sort(refs)
-		switch {
-		case len(refs) > mostRefs:
-			text += fmt.Sprintf(" in %d sessions: ctxtool check", len(refs))
-		case slices.Contains(a.sessions, "-"):
-			text += ": ctxtool check lists them"
-		default:
-			text += ": ctxtool check " + strings.Join(refs, " ")
-		}
-		parts = append(parts, text)
 	}
 	if parts != nil {
 		e.note("%s", strings.Join(parts, "; "))
 	}
 	*a = aside{}
+}
+
+// more returns how to list all findings, empty for a single one.
+func (e *env) more() string {
+	all, refs := 0, []string{}
+	for name, found := range e.aside.found {
+		all += len(found)
+		refs = append(refs, e.ref(name))
+	}
+	slices.Sort(refs)
+	switch {
+	case all <= 1:
+		return ""
+	case len(refs) > mostRefs:
+		return fmt.Sprintf("more in %d sessions: ctxtool check", len(refs))
+	}
+	return "more: ctxtool check " + strings.Join(refs, " ")
 }

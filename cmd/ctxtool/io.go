@@ -98,6 +98,7 @@ func (e *env) opening(workers int) sessionfmt.Options {
 	return sessionfmt.Options{
 		Stdin: e.stdin, Disk: e.disk, Workers: workers, Through: e.through(), Called: e.fileName,
 		Lookup: func(d *dialect.Dialect, id string) []string { return e.store().Lookup(d, id) },
+		Opened: e.noteOpened,
 	}
 }
 
@@ -298,6 +299,7 @@ func (l limit) to(rec int, line jsonl.Value) bool {
 // strictly counts findings for the aside. If strict, it prints them, and returns an error for them.
 func (e *env) strictly(s *sessionfmt.Session, found []sessionfmt.Finding, strict bool) error {
 	if strict {
+		e.aside.forget(s.Name)
 		e.printFindings(s.Name, found)
 	} else {
 		e.noteFindings(s.Name, found)

@@ -38,6 +38,7 @@ type writeFlags struct {
 	pending     bool   // a plan that changes a session exits with 1
 	hint        string // of the first session of several that fails
 	alone       bool   // a single session, not those of a folder
+	lists       bool   // it lists findings itself
 	folder      bool   // -o is a folder
 	// plan makes the plan of an open session.
 	plan func(e *env, s *sessionfmt.Session, f listedFile) (*plan.Plan, error)
@@ -263,6 +264,9 @@ func (o *writeFlags) make(e *env, f listedFile) (*plan.Plan, error) {
 			opt.Workers, opt.Progress = 0, show
 		}
 		opt.Times = o.times
+		if o.lists {
+			opt.Opened = e.noteBroken
+		}
 		return sessionfmt.Open(f.path, opt)
 	}, func(s *sessionfmt.Session) (*plan.Plan, error) {
 		if e.said != nil {

@@ -212,6 +212,7 @@ func (r *Repair) Proof(opt Options) (before, after *Figures, left []Finding, err
 	}
 	defer s.Close()
 	x.run(s)
+	x.report.Rename(r.was.Name)
 	passes := splits | records | foreign | links
 	if r.was.Dialect() != nil {
 		passes = splits | foreign

@@ -106,6 +106,22 @@ func Repair(file string, s *sessionfmt.Session, opt check.Options, more func(*ch
 	return p, nil
 }
 
+// Unrepaired returns an error if a repair changes nothing and the session is damaged: the first error of a check, with
+// the command that fixes it.
+func (p *Plan) Unrepaired() error {
+	if !p.Rewrite.Same {
+		return nil
+	}
+	for _, f := range p.Left {
+		if f.Severity == check.Error {
+			pos := sessionfmt.Pos{File: p.s.Name, Line: f.Line, Entry: f.Entry}
+			err := fmt.Errorf("repair does not fix %s: %s", f.Code, f.Text)
+			return &sessionfmt.Error{Pos: pos, Err: err, Hint: f.Fix}
+		}
+	}
+	return nil
+}
+
 // Migrate plans to migrate a session.
 func Migrate(file string, s *sessionfmt.Session, opt migrate.Options) (*Plan, error) {
 	m, err := migrate.New(s, opt)

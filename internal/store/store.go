@@ -256,12 +256,12 @@ func (l linked) Name() string { return l.name }
 const documentEnd = ".json"
 
 // mayHold reports whether a document may be a session of a folder: by the agent of the folder,
-// or by what it holds.
+// or by what it holds. What another agent wrote is listed too, since opening it says so.
 func (st Store) mayHold(in folder, name string) bool {
 	if in.by != nil {
 		return in.by.Document != nil
 	}
-	return (st.named || in.archive) && ReadHeader(st.Disk, name).ID != ""
+	return (st.named || in.archive) && (ReadHeader(st.Disk, name).ID != "" || sessionfmt.IsUnread(st.Disk, name))
 }
 
 // continued reports whether an agent that once wrote a document went on in a file of lines beside

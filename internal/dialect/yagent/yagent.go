@@ -24,10 +24,11 @@ var Dialect = chat.Dialect(dialect.Dialect{
 	Certainty: dialect.Certainty{Messages: "rule", System: "rule", Tools: "absent"},
 }, chat.Format{About: func(jsonl.Value) (a chat.About, ok bool) { return a, false }, Read: read, Sums: true})
 
-// sniff reports whether a file begins with a message of a transcript.
+// sniff reports whether a file begins with a message of a transcript. Other agents, such as Hermes, have messages
+// without an id.
 func sniff(first jsonl.Value) bool {
 	f := first.All("role", "content", "timestamp", "message_id", "type")
-	return f[0].IsString() && f[1].IsString() && f[2].IsString() && !f[4].Exists()
+	return f[0].IsString() && f[1].IsString() && f[2].IsString() && f[3].IsString() && !f[4].Exists()
 }
 
 // fileID is the id by the name of a transcript. The history for display is a part of it.

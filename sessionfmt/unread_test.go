@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/must"
+	"ctxtool/internal/test/testenv"
 )
 
 // unreadFiles are files that people take for sessions, each the least that tells it, and what the error says of it.
@@ -70,25 +70,17 @@ func TestUnreadFiles(t *testing.T) {
 
 // TestUnreadShared: so are the recorded files of other agents.
 func TestUnreadShared(t *testing.T) {
-	names := map[string]string{"cline": "Cline", "continue": "Continue", "copilot": "Copilot CLI", "qwen": "Qwen Code"}
-	n := 0
-	for folder, agent := range names {
-		root := filepath.Join(corpus.Root(t), "../shared/vectors/agents", folder)
-		filepath.WalkDir(root, func(name string, d os.DirEntry, err error) error {
-			if err != nil || d.IsDir() || !strings.Contains(name, ".json") || strings.Contains(name, "/req/") {
-				return nil
-			}
-			n++
-			s, err := Open(name, Options{})
-			if err == nil { // once it is read
-				s.Close()
-			} else if !strings.Contains(err.Error(), agent) {
-				t.Error(err)
-			}
-			return nil
-		})
-	}
-	if n == 0 {
-		t.Log("left out: no files at ../shared/vectors/agents")
+	agents := map[string]string{"cline": "Cline", "continue": "Continue", "copilot": "Copilot CLI", "qwen": "Qwen Code"}
+	for _, name := range testenv.Shared(t, "vectors/agents/cline/*/*.json", "vectors/agents/continue/*.json", "vectors/agents/copilot/*/*.jsonl", "vectors/agents/qwen/*.jsonl") {
+		s, err := Open(name, Options{})
+		if err == nil { // once it is read
+			s.Close()
+			continue
+		}
+		_, below, _ := strings.Cut(filepath.ToSlash(name), "vectors/agents/")
+		folder, _, _ := strings.Cut(below, "/")
+		if !strings.Contains(err.Error(), "written by "+agents[folder]) {
+			t.Error(err)
+		}
 	}
 }

@@ -71,7 +71,7 @@ func TestUnreadFiles(t *testing.T) {
 // TestUnreadShared: so are the recorded files of other agents.
 func TestUnreadShared(t *testing.T) {
 	agents := map[string]string{"cline": "Cline", "continue": "Continue", "copilot": "Copilot CLI", "qwen": "Qwen Code"}
-	for _, name := range testenv.Shared(t, "vectors/agents/cline/*/*.json", "vectors/agents/continue/*.json", "vectors/agents/copilot/*/*.jsonl", "vectors/agents/qwen/*.jsonl") {
+	for _, name := range testenv.Shared(t, "vectors/agents/cline/after*/*.json", "vectors/agents/continue/*.json", "vectors/agents/copilot/*/*.jsonl", "vectors/agents/qwen/*.jsonl") {
 		s, err := Open(name, Options{})
 		if err == nil { // once it is read
 			s.Close()

@@ -39,9 +39,9 @@ func (e *Envelope) Count(c *tokens.Counter) (n weigh.Counts, err error) {
 }
 
 // Unrecorded reports whether no record has the system prompt, and the tools, of the envelope, which is
-// built with that prompt. Before the first entry nothing was sent.
+// built with that prompt. Before the first entry nothing was sent, unless an answer is the first.
 func (e *Envelope) Unrecorded(p *prompt.Prompt) (system, tools bool) {
-	if e.Leaf < 0 {
+	if e.Leaf < 0 && e.answer < 0 {
 		return false, false
 	}
 	return p.Unrecorded()

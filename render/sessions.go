@@ -29,13 +29,14 @@ func sessionSheets(s Sessions) []table.Sheet {
 	var cost, copied float64
 	some := false // of it is computed
 	var unpriced int64
-	agents := map[string]bool{}
+	agents, without, unread := map[string]bool{}, false, 0
 	for _, r := range s.Rows {
 		if r.Error != "" {
 			broken = append(broken, r.File+": "+r.Error)
 			continue
 		}
 		read, agents[r.Agent] = append(read, r), true
+		without, unread = without || r.NoSubAgents, unread+r.Unread
 		cost, copied, some = cost+r.Cost-r.Copied, copied+r.Copied, some || r.Recorded < r.Cost
 		unpriced += r.Unpriced
 	}
@@ -47,12 +48,19 @@ func sessionSheets(s Sessions) []table.Sheet {
 		t.Notes = []string{""}
 	}
 	t.Notes = append(t.Notes, phrase.If(s.Of > len(s.Rows), "%d of ", len(s.Rows))+
-		phrase.Count(max(s.Of, len(s.Rows))-len(broken), "session")+", "+spent(cost, some, unpriced)+within(s.Only))
+		phrase.Count(max(s.Of, len(s.Rows))-len(broken), "session")+", "+
+		spent(cost, some, unpriced)+lacking(without, unread)+within(s.Only))
 	if copied > 0 {
 		note := fmt.Sprintf("* calls that another session also has, %s, are counted once", spent(copied, some, 0))
 		t.Notes = append(t.Notes, note)
 	}
 	return appendBroken([]table.Sheet{t}, "read", broken)
+}
+
+// lacking says which sub-agents are not in a cost, after it.
+func lacking(without bool, unread int) string {
+	return phrase.If(without, " without sub-agents") +
+		phrase.If(unread > 0, " without %s that cannot be read", phrase.Count(unread, "sub-agent"))
 }
 
 // appendBroken appends which sessions cannot be done something with, such as read, and why.
@@ -75,6 +83,7 @@ var sessionColumns = []col[*stats.Summary]{
 	{Name: "project", Value: func(r *stats.Summary) any { return base(r.CWD) }, Yields: 1},
 	{Name: "title", Flex: true, Value: func(r *stats.Summary) any {
 		found := phrase.If(r.Findings > 0, " (%s)", phrase.Count(r.Findings, "finding"))
+		found += phrase.If(r.Owner != "", " (sub-agent of %s)", r.Owner[:min(len(r.Owner), shortID)])
 		found += phrase.If(r.Continued != "", " (goes on in %s)", r.Continued[:min(len(r.Continued), 8)])
 		return strings.TrimSpace(sessionfmt.Clean(cmp.Or(r.Name, r.First) + found))
 	}},
@@ -108,7 +117,7 @@ func writeStatus(w *bufio.Writer, s *state.Status, _ Screen) {
 		add(s.Context > 0, phrase.If(s.Estimated, "~")+phrase.Short(s.Context)+" tokens")
 	}
 	if s.Cost != nil {
-		add(true, spent(*s.Cost, s.Recorded != nil && *s.Recorded < *s.Cost, 0))
+		add(true, spent(*s.Cost, s.Recorded != nil && *s.Recorded < *s.Cost, 0)+lacking(s.NoSubAgents, s.Unread))
 	}
 	if s.Warm != nil {
 		add(*s.Warm > 0, fmt.Sprintf("cache warm for %dm%02ds", *s.Warm/60, *s.Warm%60))

@@ -232,7 +232,8 @@ func writeEntering(w *bufio.Writer, e Entering, on Screen) {
 	if e.Before.Guessed() != e.After.Guessed() && e.Request > 0 {
 		more = "" // of the one before, only a part is known
 	}
-	fmt.Fprintf(w, "%s %s tokens%s\n", on.paint(heading, fmt.Sprintf("request %d:", e.Request)), tokensIn(e.After), more)
+	fmt.Fprintf(w, "%s %s tokens%s\n", on.paint(heading, fmt.Sprintf("request %d:", e.Request)), tokensIn(e.After),
+		more)
 	for _, r := range e.Items {
 		from := orDash(entryID(r.ID))
 		switch {

@@ -150,12 +150,14 @@ func (s *Session) sniff(opt Options) error {
 	}
 	if d != nil {
 		s.doc, s.dialect = doc, d
+		s.owner = d.OwnerOf(s.Name, doc.head)
 		return s.continues(doc.head, opt)
 	}
 	s.first = dialect.Span{Off: off, Size: uint32(len(first))}
 	if s.dialect = Sniff(first); s.dialect == nil {
 		return nil
 	}
+	s.owner = s.dialect.OwnerOf(s.Name, first)
 	if end := s.dialect.Display; end != "" && strings.HasSuffix(sessionName(s.Name), end) {
 		s.found.add("display-history", 0, "", "this is the history that the agent shows; what it sends is in %s",
 			Quote(strings.TrimSuffix(filepath.Base(sessionName(s.called)), end)+".jsonl"))
@@ -197,7 +199,7 @@ func (s *Session) visit(workers int, opt Options) error {
 					return err
 				}
 				h := r.picked(head, line, &said)
-				h.Off, h.Unanswered = s.Offset(i), s.records[i].flags&flagUnanswered != 0
+				h.Off, h.Unanswered, h.Delegated = s.Offset(i), s.records[i].flags&flagUnanswered != 0, s.Delegated(i)
 				see(h)
 			}
 			return nil

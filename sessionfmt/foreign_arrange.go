@@ -190,8 +190,12 @@ func (a *arrangement) Unanswered(by rule.Rule, entry int) {
 	a.s.records[entry].flags |= flagUnanswered
 }
 
-func (a *arrangement) Recorded(entry int) { a.s.records[entry].flags |= flagRecorded }
-func (a *arrangement) Copied(entry int)   { a.s.records[entry].flags |= flagCopied }
+func (a *arrangement) Recorded(entry int)  { a.s.records[entry].flags |= flagRecorded }
+func (a *arrangement) Copied(entry int)    { a.s.records[entry].flags |= flagCopied }
+func (a *arrangement) Delegated(entry int) { a.s.records[entry].flags |= flagDelegated }
+func (a *arrangement) Aside(at dialect.Span) {
+	a.s.aside = append(a.s.aside, at)
+}
 func (a *arrangement) Counted(run string, dollars float64) {
 	if a.s.counted == nil {
 		a.s.counted = map[string]float64{}

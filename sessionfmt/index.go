@@ -56,6 +56,7 @@ const (
 	flagRecorded               // an answer whose request is recorded; see Session.Recorded
 	flagOrphan                 // its parent is not in the file
 	flagCopied                 // it was copied from another session; see Origins
+	flagDelegated              // a sub-agent wrote it; see Session.Delegated
 )
 
 // unitSize is how much of a file a worker reads at a time, and slack how much more, so that the

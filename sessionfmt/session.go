@@ -130,6 +130,8 @@ type Session struct {
 	used       ruling               // the rules of another agent's entries
 	wroteIt    string               // the version of the agent that wrote the header, or else the leaf
 	counted    map[string]float64   // by run, what the agent counted, US dollars
+	owner      string               // see Owner
+	aside      []dialect.Span       // lines of sub-agents' calls; see AsideCalls
 	records    []record
 	times      []int64  // of the records, milliseconds since 1970, with Options.Times
 	held       [][]byte // lines of the last records, which are not in the file; see Hold

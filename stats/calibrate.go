@@ -40,7 +40,8 @@ type CalibrationPart struct {
 }
 
 func newCalibrationPart(counter string) *CalibrationPart {
-	return &CalibrationPart{Counter: counter, Least: leastRequests, Models: []Calibration{}, known: map[models.Ref]int{}}
+	return &CalibrationPart{Counter: counter, Least: leastRequests, Models: []Calibration{},
+		known: map[models.Ref]int{}}
 }
 
 // A Calibration is the factor of a model: how many of its tokens one of the counter's is.

@@ -25,7 +25,7 @@ var costLens = Lens{
 		r.Cost.order()
 		r.Cost.compare()
 	},
-	sheets: func(r *Report) []table.Sheet { return cmp.Or(r.Cost, newCostPart([]string{"model"})).sheets() },
+	sheets: func(r *Report) []table.Sheet { return cmp.Or(r.Cost, newCostPart([]string{"model"})).sheets(r.Files) },
 }
 
 // A CostPart is the usage and cost of model calls: of all entries of a session, or of several
@@ -49,6 +49,11 @@ type CostPart struct {
 	// what the agents themselves counted; absent where none did, and where only some calls were asked for
 	Counted *OwnCount `json:"counted,omitempty"`
 
+	// calls of sub-agents are in no sum: `--no-subagents`
+	NoSubAgents bool `json:"noSubagents,omitempty"`
+	// sub-agents that could not be read, and why: they are in no sum
+	Unread []UnreadSubAgent `json:"unreadSubagents,omitempty"`
+
 	// calls that the agents pay for and do not record, by agent: they are in no sum
 	Unrecorded []string `json:"unrecorded,omitempty"`
 
@@ -61,7 +66,14 @@ type CostPart struct {
 	lacking  []Lack               // what calls lack, by call.lack
 	unpriced map[Lack]int         // places of the sums of these
 	session  string               // the id of that one session
+	family   []string             // those of its sub-agents
 	counted  map[string]*counting // by the id of a session, which its sub-agents share
+}
+
+// An UnreadSubAgent is a sub-agent whose calls are in no sum.
+type UnreadSubAgent struct {
+	File  string `json:"file"`
+	Error string `json:"error"` // why
 }
 
 // A CostSum is usage and cost of calls.
@@ -122,6 +134,7 @@ type CostKinds struct {
 	Summaries CostSum `json:"summaries"` // compactions, branches
 	Warming   CostSum `json:"warming"`   // of caches
 	Other     CostSum `json:"other"`     // usage entries of another kind
+	SubAgents CostSum `json:"subagents"` // all calls of sub-agents of the session
 }
 
 // A callKind is the purpose of a call.
@@ -133,10 +146,11 @@ const (
 	summaryCall
 	warmingCall
 	otherCall
+	subAgentCall // of any of these kinds
 )
 
 func (k *CostKinds) of(kind callKind) *CostSum {
-	return [...]*CostSum{&k.Answers, &k.Tools, &k.Summaries, &k.Warming, &k.Other}[kind]
+	return [...]*CostSum{&k.Answers, &k.Tools, &k.Summaries, &k.Warming, &k.Other, &k.SubAgents}[kind]
 }
 
 // A pricing is the source of a call's cost.
@@ -217,6 +231,14 @@ func (p *CostPart) settle() {
 	p.copied = nil
 }
 
+// addSessions adds the ids of the session and its sub-agents, whose calls copies can be of.
+func (p *CostPart) addSessions(to models.CallSet) {
+	to.AddSession(p.session)
+	for _, id := range p.family {
+		to.AddSession(id)
+	}
+}
+
 // of is what a session cost.
 func (p *CostPart) of(session string) *counting {
 	if p.counted[session] == nil {
@@ -233,7 +255,7 @@ func (r *Report) addCost(one *CostPart) {
 		rows[i] = p.row(one.Rows[i].CostKeys)
 	}
 	p.Copies += one.late
-	p.once.AddSession(one.session)
+	one.addSessions(p.once)
 	p.of(one.session)
 	for i := range one.calls {
 		if c := &one.calls[i]; c.id.Copy {
@@ -246,6 +268,11 @@ func (r *Report) addCost(one *CostPart) {
 		p.of(id).count(counting{own: c.own, counted: c.counted})
 	}
 	one.calls, one.once, one.counted = nil, nil, nil // no longer needed
+	p.gaps(one)
+}
+
+// gaps adds what is in no sum of another part.
+func (p *CostPart) gaps(one *CostPart) {
 	for _, m := range one.Unknown {
 		rowOf(&p.Unknown, p.unknown, m, m)
 	}
@@ -254,12 +281,15 @@ func (r *Report) addCost(one *CostPart) {
 			p.Unrecorded = append(p.Unrecorded, calls)
 		}
 	}
+	p.NoSubAgents = p.NoSubAgents || one.NoSubAgents
+	p.Unread = append(p.Unread, one.Unread...)
 }
 
 // A call is what a model used and cost, as recorded.
 type call struct {
-	id      models.CallID
-	dollars float64
+	id       models.CallID
+	response uint64 // a hash of the id of its answer, 0 for none
+	dollars  float64
 	input, output,
 	cacheRead, cacheWrite int64 // tokens
 	row     int32 // in the part

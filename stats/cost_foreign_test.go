@@ -24,8 +24,11 @@ type tally struct {
 
 // A rawLine has what the rules of docs/session-format.md 15.3 and 16.3 look at.
 type rawLine struct {
-	Type    string
-	UUID    string
+	Type string
+	UUID string
+	Data struct {
+		Message rawSubAgent
+	}
 	Payload struct {
 		Type       string
 		ResponseID string `json:"response_id"`
@@ -35,15 +38,27 @@ type rawLine struct {
 			Total json.RawMessage `json:"total_token_usage"`
 		}
 	}
-	Message struct {
-		ID, Model string
-		Usage     struct {
-			Input  int64 `json:"input_tokens"`
-			Output int64 `json:"output_tokens"`
-			Read   int64 `json:"cache_read_input_tokens"`
-			Write  int64 `json:"cache_creation_input_tokens"`
-		}
+	Message rawMessage
+}
+
+// A rawSubAgent is a line of a sub-agent in the progress of a tool.
+type rawSubAgent struct {
+	Type    string
+	Message rawMessage
+}
+
+type rawMessage struct {
+	ID, Model string
+	Usage     struct {
+		Input  int64 `json:"input_tokens"`
+		Output int64 `json:"output_tokens"`
+		Read   int64 `json:"cache_read_input_tokens"`
+		Write  int64 `json:"cache_creation_input_tokens"`
 	}
+}
+
+func (m *rawMessage) tally() tally {
+	return tally{1, m.Usage.Input, m.Usage.Output, m.Usage.Read, m.Usage.Write}
 }
 
 type codexUsage struct {
@@ -58,9 +73,10 @@ func (u codexUsage) tally() tally {
 }
 
 // sumRaw sums the usage of files: of Codex once per response_id, in files without records of it
-// the token_count lines whose total changed; of Claude Code the last line of each message.id.
+// the token_count lines whose total changed; of Claude Code the last line of each message.id, also in
+// the progress of sub-agents.
 func sumRaw(t *testing.T, files []string) (sum tally) {
-	byID := map[string]tally{}
+	byID, aside := map[string]tally{}, map[string]tally{}
 	for _, file := range files {
 		lines := rawLines(t, file)
 		recorded := false
@@ -76,9 +92,15 @@ func sumRaw(t *testing.T, files []string) (sum tally) {
 				total = string(l.Payload.Info.Total)
 				byID[total] = l.Payload.Info.Last.tally()
 			case l.Type == "assistant" && l.UUID != "" && l.Message.Model != "<synthetic>":
-				u := l.Message.Usage
-				byID[l.Message.ID] = tally{1, u.Input, u.Output, u.Read, u.Write}
+				byID[l.Message.ID] = l.Message.tally()
+			case l.Type == "progress" && l.Data.Message.Type == "assistant":
+				aside[l.Data.Message.Message.ID] = l.Data.Message.Message.tally()
 			}
+		}
+	}
+	for id, u := range aside { // unless the sub-agent's own file has it
+		if _, own := byID[id]; !own {
+			byID[id] = u
 		}
 	}
 	for _, u := range byID {
@@ -113,10 +135,14 @@ func rawLines(t *testing.T, file string) (lines []rawLine) {
 func uniqueCost(t *testing.T, files []string) tally {
 	t.Helper()
 	o := stats.Options{Lenses: lenses(t, "cost")}
-	sum := &stats.Report{}
+	var all []*stats.Report
 	for _, file := range files {
 		one := must.Get(o.Read(file))
 		one.File = file
+		all = append(all, one)
+	}
+	sum := &stats.Report{}
+	for _, one := range o.Gather(all) {
 		o.Add(sum, one)
 	}
 	o.Finish(sum)

@@ -2,7 +2,9 @@ package stats
 
 import (
 	"cmp"
+	"hash/maphash"
 	"slices"
+	"sync"
 
 	"ctxtool/internal/dialect"
 	"ctxtool/replay/models"
@@ -54,7 +56,7 @@ func (c *costReader) take(f *callRecord) {
 	if f.Kind == jsonl.ChildUsage && f.Target.IsString() {
 		c.later[f.Target.Text()] = slices.Clone(f.Usage)
 	}
-	if !f.Paid() {
+	if !f.Paid() || f.Delegated && c.NoSubAgents {
 		return
 	}
 	m := c.model(f)
@@ -68,6 +70,12 @@ func (c *costReader) take(f *callRecord) {
 		return
 	}
 	one := call{kind: kindOfCall(f), row: c.row(f, m, ms, dated), record: int32(rec)}
+	if f.aside {
+		one.record = -1
+	}
+	if f.ResponseID.IsString() {
+		one.response = maphash.Bytes(responseSeed(), f.ResponseID)
+	}
 	c.price(&one, f.Usage, &u, m)
 	id := models.CallRecord{ID: f.ID, Time: f.Time, Response: f.ResponseID, Shared: f.Shared, Usage: &u}
 	one.id, c.keyBuf = id.Identify(c.keyBuf)
@@ -75,8 +83,13 @@ func (c *costReader) take(f *callRecord) {
 	c.part.calls = append(c.part.calls, one)
 }
 
+// responseSeed is the seed of call.response.
+var responseSeed = sync.OnceValue(maphash.MakeSeed)
+
 func kindOfCall(f *callRecord) callKind {
 	switch {
+	case f.Delegated:
+		return subAgentCall
 	case f.Kind == jsonl.Assistant:
 		return answerCall
 	case f.Kind == jsonl.ToolResult:
@@ -164,6 +177,8 @@ func (c *costReader) prices(m int) models.Model {
 func (c *costReader) end() {
 	p := c.part
 	c.Replay.KnowPrompts(c.largest())
+	c.aside()
+	c.own()
 	c.replaceUsages()
 	if slices.Contains(p.By, "branch") {
 		c.toBranches()
@@ -177,7 +192,7 @@ func (c *costReader) end() {
 		p.Unrecorded = []string{d.Name + "'s " + d.Unrecorded}
 	}
 	c.copies()
-	p.session = c.Report.ID
+	p.session, p.NoSubAgents = c.Report.ID, c.NoSubAgents
 	for i := range p.calls {
 		p.count(p.session, &p.calls[i], int(p.calls[i].row), p.lacking)
 	}
@@ -192,7 +207,10 @@ func (c *costReader) copies() {
 	inTime := Only{Since: c.Only.Since, Until: c.Only.Until} != Only{}
 	for i := range c.part.calls {
 		one := &c.part.calls[i]
-		session, copied := c.Origins.Copied(int(one.record))
+		session, copied := "", false
+		if one.record >= 0 {
+			session, copied = c.Origins.Copied(int(one.record))
+		}
 		if copied {
 			text := one.id.CopiedFrom(session, n)
 			c.each.copied(i, text)
@@ -206,6 +224,35 @@ func (c *costReader) copies() {
 	}
 	c.part.calls = c.part.calls[:len(c.part.calls)-int(*late)]
 	c.part.Copies += *late
+}
+
+// aside reads the calls of sub-agents that are no entries.
+func (c *costReader) aside() {
+	if c.NoSubAgents || c.each != nil { // tables have entries
+		return
+	}
+	for p, err := range c.Session.AsideCalls(callPick) {
+		if c.fail(err); err != nil {
+			return
+		}
+		f := callFields(p)
+		f.Delegated, f.aside = true, true
+		c.take(&f)
+	}
+}
+
+// own leaves out of the calls of a sub-agent those of the session that it continues.
+func (c *costReader) own() {
+	p, n := c.part, len(c.part.calls)
+	if c.Session.Owner() == "" || c.each != nil {
+		return
+	}
+	p.calls = slices.DeleteFunc(p.calls, func(one call) bool {
+		return one.record >= 0 && c.Session.InBase(int(one.record))
+	})
+	if len(p.calls) < n {
+		p.rekey(func(*call, *CostKeys) {})
+	}
 }
 
 // largest returns the usage of each model with the largest prompt.
@@ -224,6 +271,9 @@ func (c *costReader) largest() map[models.Ref]jsonl.Usage {
 // replaceUsages gives answers the usages that later entries have for them, with those of
 // sub-agents (docs/session-format.md 21).
 func (c *costReader) replaceUsages() {
+	if c.NoSubAgents {
+		return
+	}
 	head := jsonl.NewHeadReader(callPick)
 	for id, usage := range c.later {
 		rec := c.Session.Find(id)
@@ -256,6 +306,8 @@ type callRecord struct {
 	For                    jsonl.Value // kind of a usage entry
 	Target                 jsonl.Value // the entry that a usage is for, which replaces its own
 	Unanswered             bool        // an answer to no request
+	Delegated              bool        // of a sub-agent, in the file of its session
+	aside                  bool        // the file has it besides its entries
 }
 
 // callPick names the fields of callFields, in order: of entries that have a usage, and of
@@ -268,7 +320,8 @@ var callPick = jsonl.Pick{
 }
 
 func callFields(p *jsonl.Picked) callRecord {
-	f := callRecord{Kind: p.Kind, ID: p.ID, Time: p.Timestamp, Shared: p.Record[0], Unanswered: p.Unanswered}
+	f := callRecord{Kind: p.Kind, ID: p.ID, Time: p.Timestamp, Shared: p.Record[0], Unanswered: p.Unanswered,
+		Delegated: p.Delegated}
 	if v := p.Message; p.Kind.IsMessage() {
 		f.Usage, f.Provider, f.Model, f.Response, f.ResponseID, f.Tool = v[0], v[1], v[2], v[3], v[4], v[5]
 		return f

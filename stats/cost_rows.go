@@ -32,7 +32,7 @@ type CostKeys struct {
 	Provider string `json:"provider,omitempty"` // as the calls name it
 	Model    string `json:"model,omitempty"`    // `provider/id`, or `Tools/summaries` where no record says
 	Tool     string `json:"tool,omitempty"`     // whose result recorded the call; absent of other calls
-	Branch   string `json:"branch,omitempty"`   // the leaf's entry, or `shared` by several
+	Branch   string `json:"branch,omitempty"`   // the leaf's entry, `shared` by several, or `sub-agents`
 }
 
 // CostGroups are the names of the possible groups of rows of the lens cost.
@@ -100,6 +100,9 @@ func (c *costReader) keys(id rowID) CostKeys {
 func (p *CostPart) row(k CostKeys) int {
 	if p.table == nil {
 		p.table = map[CostKeys]int{}
+		for i := range p.Rows {
+			p.table[p.Rows[i].CostKeys] = i
+		}
 	}
 	rowOf(&p.Rows, p.table, k, CostRow{CostKeys: k})
 	return p.table[k]
@@ -125,16 +128,29 @@ func (p *CostPart) order() {
 // sharedBranch is the key of calls that several branches share.
 const sharedBranch = "shared"
 
+// subAgentBranch is that of calls of sub-agents, which are on none.
+const subAgentBranch = "sub-agents"
+
 // toBranches splits the rows by branch.
 func (c *costReader) toBranches() {
 	names := branches(c.Session)
-	old := c.part.Rows
-	c.part.Rows, c.part.table = []CostRow{}, nil
-	for i := range c.part.calls {
-		one := &c.part.calls[i]
+	c.part.rekey(func(one *call, keys *CostKeys) {
+		keys.Branch = subAgentBranch
+		if one.record >= 0 {
+			keys.Branch = names(int(one.record))
+		}
+	})
+}
+
+// rekey makes new rows, by other keys of the calls.
+func (p *CostPart) rekey(change func(one *call, keys *CostKeys)) {
+	old := p.Rows
+	p.Rows, p.table = []CostRow{}, nil
+	for i := range p.calls {
+		one := &p.calls[i]
 		keys := old[one.row].CostKeys
-		keys.Branch = names(int(one.record))
-		one.row = int32(c.part.row(keys))
+		change(one, &keys)
+		one.row = int32(p.row(keys))
 	}
 }
 
@@ -175,7 +191,7 @@ func branches(s *sessionfmt.Session) func(rec int) string {
 type OwnCount struct {
 	Sessions int     `json:"sessions"` // with such a count
 	Cost     float64 `json:"cost"`     // US dollars that the agents counted for them
-	Here     float64 `json:"here"`     // what they cost here, calls of sub-agents included
+	Here     float64 `json:"here"`     // what they cost here
 }
 
 // A counting is what one session cost: here, and as its agent counted it in the session's file.

@@ -78,6 +78,7 @@ type Removal struct {
 var (
 	callKinds = [...]string{
 		answerCall: "answer", toolCall: "tool", summaryCall: "summary", warmingCall: "warming", otherCall: "other",
+		subAgentCall: "subagent",
 	}
 	costSources = [...]string{billed: "billed", estimated: "estimated", computed: "computed", unpriced: ""}
 )
@@ -89,7 +90,7 @@ func (o Options) Facts(name string, see func(*Facts) error) error {
 	begin := Lens{read: func(l *lensRun) { l.each = f }}
 	end := Lens{read: func(l *lensRun) { f.read(l, see) }}
 	o.Lenses = []*Lens{&begin, &sessionLens, &costLens, {read: f.About.look}, &compactionsLens, &checkLens, &end}
-	o.At, o.By, o.Only, o.Entries = "", []string{"model"}, Only{}, nil
+	o.At, o.By, o.Only, o.Entries, o.Family = "", []string{"model"}, Only{}, nil, nil
 	_, err := o.Read(name)
 	return err
 }

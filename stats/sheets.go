@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"ctxtool/internal/base/table"
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/survival"
 	"ctxtool/replay/weigh"
+	"ctxtool/sessionfmt"
 )
 
 // A col is a column of a table of rows of one type.
@@ -238,13 +240,13 @@ func (p *ContextPart) rereadSheet() table.Sheet {
 }
 
 // sheets are the tables of the lens cost: the rows, and what the calls were for.
-func (p *CostPart) sheets() []table.Sheet {
+func (p *CostPart) sheets(files []ReportFile) []table.Sheet {
 	sheets := []table.Sheet{p.rowSheet()}
 	if p.Calls.Total > p.Kinds.Answers.Calls.Total {
 		sheets = append(sheets, p.kindSheet())
 	}
 	last := &sheets[len(sheets)-1]
-	last.Notes = p.notes()
+	last.Notes = append(p.notes(), workers(files)...)
 	return sheets
 }
 
@@ -304,7 +306,7 @@ type purpose struct {
 
 func (p *CostPart) kindSheet() table.Sheet {
 	var rows []purpose
-	for kind, name := range []string{"answers", "tools", "summaries", "cache warming", "other"} {
+	for kind, name := range []string{"answers", "tools", "summaries", "cache warming", "other", "sub-agents"} {
 		if sum := p.Kinds.of(callKind(kind)); sum.Calls.Total > 0 {
 			rows = append(rows, purpose{name, sum})
 		}
@@ -324,6 +326,25 @@ func (n *UnpricedCalls) String() string {
 		phrase.Count(int(n.Tokens), "token"))
 }
 
+// workers says which of the files are sub-agents whose sessions are not among them.
+func workers(files []ReportFile) (notes []string) {
+	var all []string
+	for _, f := range files {
+		if f.Owner != "" {
+			all = append(all, f.Owner)
+		}
+	}
+	slices.Sort(all)
+	switch n, of := len(all), slices.Compact(all); {
+	case n == 1 && len(files) == 1:
+		notes = []string{"this is a sub-agent: its cost is part of that of session " + of[0]}
+	case n > 0:
+		notes = []string{fmt.Sprintf("%s without their sessions: %s", phrase.Count(n, "sub-agent"),
+			strings.Join(sessionfmt.FirstFew(of), ", "))}
+	}
+	return notes
+}
+
 // notes say what the numbers do not.
 func (p *CostPart) notes() (notes []string) {
 	if n := p.Calls.Computed; n > 0 {
@@ -335,6 +356,12 @@ func (p *CostPart) notes() (notes []string) {
 	}
 	if more := len(p.Unpriced) - fewModels; more > 0 {
 		notes = append(notes, fmt.Sprintf("in no sum of dollars: calls of %d more models or terms", more))
+	}
+	if p.NoSubAgents {
+		notes = append(notes, "without sub-agents")
+	}
+	for _, f := range p.Unread {
+		notes = append(notes, fmt.Sprintf("not in it: sub-agent %s: %s", f.File, f.Error))
 	}
 	if note := p.Counted.note(); note != "" {
 		notes = append(notes, note)

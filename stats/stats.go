@@ -60,6 +60,12 @@ type Options struct {
 	Zone          *time.Location // of its days, weeks and months; nil for UTC
 	Only          Only           // which sessions and calls
 
+	// Family returns the files of a session's sub-agents, whose calls the lens cost adds to its own; nil to read
+	// the session alone. See Gather for sessions that are read together.
+	Family func(name string) []string
+	// NoSubAgents leaves calls of sub-agents out of the lens cost, also those that the session's own file has.
+	NoSubAgents bool
+
 	// Entries returns ids of entries whose lines the report must contain; may be nil.
 	Entries func(r *Report) []string
 	Check   check.Options // of the lens check
@@ -80,6 +86,7 @@ type Report struct {
 	Schema string `json:"schema"`
 	File   string `json:"file,omitempty"`
 	ID     string `json:"session,omitempty"`
+	Owner  string `json:"subagentOf,omitempty"` // id of the session whose sub-agent this one is
 	dialect.Reading
 	Error    string               `json:"error,omitempty"`   // why it could not be read: then there is nothing else
 	Stopped  string               `json:"stopped,omitempty"` // why its replay stopped: the lenses saw what came before
@@ -95,7 +102,8 @@ type Report struct {
 	Lines   map[string]int `json:"-"` // from 1, of the entries that were asked for
 	Damage  *check.Report  `json:"-"` // of the lens check
 	Project string         `json:"-"` // the header's folder
-	fits    bool           // see Fits
+	fits    bool           // it has what was asked for; see Fits
+	placed  bool           // so are its project and agent
 }
 
 // The schemas of a report: of several sessions together, and of one.
@@ -106,8 +114,9 @@ const (
 
 // A ReportFile is a session file of a report.
 type ReportFile struct {
-	File string `json:"file"`
-	ID   string `json:"session,omitempty"`
+	File  string `json:"file"`
+	ID    string `json:"session,omitempty"`
+	Owner string `json:"subagentOf,omitempty"` // id of the session whose sub-agent this one is
 	dialect.Reading
 	Error   string `json:"error,omitempty"`
 	Stopped string `json:"stopped,omitempty"`
@@ -204,12 +213,13 @@ func (o *Options) Read(name string) (*Report, error) {
 	defer s.Close()
 	l.Session = s
 	l.Report.Coverage, l.Report.Version, l.Report.Reading = &s.Coverage, s.Version, s.Reading()
+	l.Report.Owner = s.Owner()
 	if s.Header() >= 0 {
 		line := l.line(s.Header())
 		l.Report.ID, l.Report.Project = line.Get("id").Text(), line.Get("cwd").Text()
 		l.Origins = s.Origins(line)
 	}
-	l.Report.fits = l.Report.fits && strings.Contains(l.Report.Project, o.Only.Project) &&
+	l.Report.placed = strings.Contains(l.Report.Project, o.Only.Project) &&
 		(o.Only.Agent == "" || o.Only.Agent == s.Dialect().Agent())
 	opt := o.Replay
 	opt.Leaf = s.Leaf()
@@ -239,6 +249,10 @@ func (o *Options) Read(name string) (*Report, error) {
 		if l.err == nil {
 			last()
 		}
+	}
+	if l.err == nil && l.Report.Cost != nil {
+		o.readFamily(name, l.Report)
+		l.Report.Cost.once = nil // no longer needed
 	}
 	return l.Report, l.err
 }
@@ -293,7 +307,7 @@ func (l *lensRun) call(p *jsonl.Picked) {
 // Add adds the report of one more session to that of several. Sessions are added in
 // the order of their files, which decides whose copy of a call counts.
 func (o *Options) Add(sum, one *Report) {
-	sum.Files = append(sum.Files, ReportFile{one.File, one.ID, one.Reading, one.Error, one.Stopped})
+	sum.Files = append(sum.Files, ReportFile{one.File, one.ID, one.Owner, one.Reading, one.Error, one.Stopped})
 	if one.Error != "" {
 		return
 	}

@@ -36,6 +36,12 @@ type Summary struct {
 	// as `cost.total` of the lens `cost`; with `--since` or `--until` of the calls within the period
 	Cost     float64 `json:"cost"`
 	Recorded float64 `json:"recorded"` // the part of it that is recorded
+	// US dollars of `cost` for calls of sub-agents
+	SubAgents float64 `json:"subagents,omitempty"`
+	// calls of sub-agents are not in `cost`: `--no-subagents`
+	NoSubAgents bool   `json:"noSubagents,omitempty"`
+	Unread      int    `json:"unreadSubagents,omitempty"` // sub-agents that could not be read: they are not in `cost`
+	Owner       string `json:"subagentOf,omitempty"`      // id of the session whose sub-agent this one is
 	// US dollars of `cost` for calls that another session of the list has too and is listed with; the sum of `cost`
 	// less `copied` counts each call once
 	Copied   float64 `json:"copied,omitempty"`
@@ -62,22 +68,10 @@ func MarkCopies(all []*Summary) {
 }
 
 // Calls are the calls of a session, with what each cost.
-type Calls struct {
-	paid []paidCall
-	rows []int32    // of each, if Options.By asks for rows
-	keys []CostKeys // of the rows
-	sum  CostSum
-
-	session string // its id
-}
+type Calls struct{ of *Report }
 
 // Sum is their number, and what they used.
-func (c *Calls) Sum() CostSum { return c.sum }
-
-type paidCall struct {
-	id      models.CallID
-	dollars float64
-}
+func (c *Calls) Sum() CostSum { return c.of.Cost.CostSum }
 
 // Spent is what the calls with the same keys cost, US dollars.
 type Spent struct {
@@ -90,7 +84,7 @@ type Spent struct {
 func SpentBy(all []*Summary) []Spent {
 	at, rows := map[CostKeys]int{}, []Spent{}
 	for sum, one := range calls(all) {
-		if keys := sum.Calls.keys[sum.Calls.rows[one.number]]; one.first {
+		if keys := sum.Calls.of.Cost.Rows[one.row].CostKeys; one.first {
 			rowOf(&rows, at, keys, Spent{CostKeys: keys}).Cost += one.dollars
 		}
 	}
@@ -99,9 +93,8 @@ func SpentBy(all []*Summary) []Spent {
 
 // A placedCall is a call of a session.
 type placedCall struct {
-	*paidCall
-	number int  // in the session, from 0
-	first  bool // no session before it has it
+	*call
+	first bool // no session before it has it
 }
 
 // calls yields the calls of sessions: those that no session copied from another one first, by the names of files.
@@ -115,10 +108,11 @@ func calls(all []*Summary) iter.Seq2[*Summary, placedCall] {
 				if sum.Calls == nil {
 					continue
 				}
-				seen.AddSession(sum.Calls.session)
-				for i := range sum.Calls.paid {
-					one := &sum.Calls.paid[i]
-					if one.id.Copy == copies && !yield(sum, placedCall{one, i, seen.Add(one.id)}) {
+				cost := sum.Calls.of.Cost
+				cost.addSessions(seen)
+				for i := range cost.calls {
+					one := &cost.calls[i]
+					if !one.again && one.id.Copy == copies && !yield(sum, placedCall{one, seen.Add(one.id)}) {
 						return
 					}
 				}
@@ -135,6 +129,7 @@ func (o Options) Summarize(name string) (*Summary, error) {
 	sum := &Summary{Schema: SummarySchema}
 	own := Options{
 		Lenses: []*Lens{&costLens, {read: sum.look}}, Only: o.Only, By: o.By, Zone: o.Zone,
+		Family: o.Family, NoSubAgents: o.NoSubAgents,
 		Replay: replay.Options{Models: o.Replay.Models},
 		Open: sessionfmt.Options{Stdin: o.Open.Stdin, Disk: o.Open.Disk, Through: o.Open.Through,
 			Called: o.Open.Called},
@@ -143,7 +138,17 @@ func (o Options) Summarize(name string) (*Summary, error) {
 	if err != nil || !r.Fits() {
 		return nil, err
 	}
+	sum.Calls, sum.Owner = &Calls{r}, r.Owner
+	sum.settle()
 	return sum, nil
+}
+
+// settle takes what the session cost from its report.
+func (sum *Summary) settle() {
+	cost := sum.Calls.of.Cost
+	sum.NoSubAgents, sum.Unread = cost.NoSubAgents, len(cost.Unread)
+	sum.Cost, sum.Recorded, sum.Unpriced = cost.Cost.Total, cost.Cost.Recorded, cost.Calls.Unpriced
+	sum.SubAgents = cost.Kinds.SubAgents.Cost.Total
 }
 
 // look takes what a summary says of a session.
@@ -171,19 +176,9 @@ func (sum *Summary) look(l *lensRun) {
 			sum.First = first
 			l.fail(err)
 		}
-		cost := l.Report.Cost
-		sum.Reading, sum.Calls = s.Reading(), &Calls{sum: cost.CostSum, session: cost.session}
-		for i := range cost.calls {
-			if c := &cost.calls[i]; !c.again {
-				sum.Calls.paid = append(sum.Calls.paid, paidCall{c.id, c.dollars})
-			}
-		}
-		if len(l.By) > 0 {
-			sum.Calls.group(cost)
-		}
+		sum.Reading = s.Reading()
 		sum.Time = cmp.Or(stamp.Text(), sum.Time)
 		sum.Entries, sum.Size, sum.Findings = s.Coverage.Entries, s.OwnSize(), len(s.Findings)
-		sum.Cost, sum.Recorded, sum.Unpriced = cost.Cost.Total, cost.Cost.Recorded, cost.Calls.Unpriced
 	})
 	l.Ends = append(l.Ends, func(e *replay.Envelope) {
 		u, err := e.Size()
@@ -193,19 +188,6 @@ func (sum *Summary) look(l *lensRun) {
 		l.fail(err)
 		sum.Model, sum.Window = model.Name(), window
 	})
-}
-
-// group keeps the rows of the calls.
-func (c *Calls) group(cost *CostPart) {
-	c.keys = make([]CostKeys, len(cost.Rows))
-	for i := range cost.calls {
-		if !cost.calls[i].again {
-			c.rows = append(c.rows, cost.calls[i].row)
-		}
-	}
-	for i := range cost.Rows {
-		c.keys[i] = cost.Rows[i].CostKeys
-	}
 }
 
 // take is what a record adds to the summary.
@@ -245,8 +227,9 @@ func (o *Only) time(ms int64, dated bool) bool {
 // model reports whether the name of a model has the text.
 func (o *Only) model(name string) bool { return strings.Contains(name, o.Model) }
 
-// Fits reports whether the session is one of those that were asked for: see Options.Only.
-func (r *Report) Fits() bool { return r.fits }
+// Fits reports whether the session is one of those that were asked for: see Options.Only. Project and agent of a
+// sub-agent are those of its session: they count once Gather has found that.
+func (r *Report) Fits() bool { return r.fits && (r.placed || r.Owner != "") }
 
 // fit looks at a record, until one is found that was asked for.
 func (l *lensRun) fit(f *callRecord) {
@@ -282,5 +265,5 @@ func (o *Only) MayFit(disk sessionfmt.Disk, name string) bool {
 	if o.Until != 0 && h.Parent == "" && err == nil && began.UnixMilli() > o.Until {
 		return false
 	}
-	return strings.Contains(h.CWD, o.Project) && (o.Agent == "" || o.Agent == h.Agent)
+	return h.Owner != "" || strings.Contains(h.CWD, o.Project) && (o.Agent == "" || o.Agent == h.Agent)
 }

@@ -19,7 +19,6 @@ import (
 	"ctxtool/internal/html"
 	"ctxtool/internal/redact"
 	pages "ctxtool/internal/report"
-	"ctxtool/internal/store"
 	"ctxtool/internal/terminal"
 	"ctxtool/replay"
 	"ctxtool/replay/models"
@@ -29,15 +28,17 @@ import (
 
 type browseOptions struct {
 	redaction
-	port   int
-	noOpen bool
-	known  *models.Table
+	port        int
+	noOpen      bool
+	known       *models.Table
+	noSubAgents bool
 }
 
 func (o *browseOptions) define(f *flagSet) {
 	o.redaction.flags(f)
 	f.models(&o.known)
 	f.Var(portFlag(&o.port), "port", "serve on port `N` of 127.0.0.1; 0, the default, is a free one")
+	f.noSubAgents(&o.noSubAgents)
 	f.BoolVar(&o.noOpen, "no-open", false, "print the address, and open no browser")
 }
 
@@ -45,10 +46,10 @@ func (o *browseOptions) define(f *flagSet) {
 const unused = time.Hour
 
 func runBrowse(e *env, o *browseOptions, args []string) error {
-	b := &browsed{env: e, known: o.known, title: "Sessions", numbers: map[string]int{}, busy: make(chan struct{}, 1)}
+	b := &browsed{env: e, known: o.known, without: o.noSubAgents, title: "Sessions",
+		numbers: map[string]int{}, busy: make(chan struct{}, 1)}
 	b.list = func() ([]listedFile, error) {
-		all, err := e.store().Parts()
-		return listedAs(all), err
+		return e.families(nil)
 	}
 	if len(args) > 0 {
 		if !e.isDir(args[0]) && !sessionfmt.IsDatabase(e.disk, args[0]) {
@@ -56,7 +57,7 @@ func runBrowse(e *env, o *browseOptions, args []string) error {
 				Hinted("ctxtool render --open opens a session"))
 		}
 		b.title = e.fileName(filepath.Base(e.disk.Path(args[0])))
-		b.list = func() ([]listedFile, error) { return listedIn(store.In(e.disk, args[0])) }
+		b.list = func() ([]listedFile, error) { return e.families(args[:1]) }
 	}
 	if _, err := b.list(); err != nil {
 		return err
@@ -98,10 +99,11 @@ const browseGC = 70
 // memory is that of one.
 type browsed struct {
 	*env
-	known *models.Table
-	title string
-	list  func() ([]listedFile, error)
-	busy  chan struct{} // holds who makes something
+	known   *models.Table
+	without bool // sub-agents
+	title   string
+	list    func() ([]listedFile, error)
+	busy    chan struct{} // holds who makes something
 
 	mu      sync.Mutex
 	files   []listedFile   // by number
@@ -259,6 +261,7 @@ func (b *browsed) page(w *bufio.Writer, r *http.Request, _ func()) error {
 	defer s.Close()
 	write := func(w io.Writer, scan func(int, []byte)) error {
 		report := pages.New(replay.New(s, replay.Options{Leaf: s.Leaf(), Models: b.known}), s.Leaf())
+		b.subAgents(report, s, b.without, b.known)
 		h := html.Page{
 			Session: s, Report: report, File: b.fileName(filepath.Base(f.path)), Title: report.Title(), Index: "../",
 			Redacted: b.redactor != nil, State: state, Scan: scan,
@@ -283,8 +286,8 @@ type row struct {
 	Agent string `json:"agent,omitempty"`
 }
 
-// sessions writes the sessions of the index, the newest first, as they are read, and then what they cost.
-// Those of sub-agents cost too, and are not listed.
+// sessions writes the sessions of the index, the newest first, as they are read, again those that have sub-agents
+// once these are read too, and then what all cost. Sub-agents without their session are listed last.
 func (b *browsed) sessions(w *bufio.Writer, r *http.Request, flush func()) error {
 	files, err := b.list()
 	if err != nil {
@@ -297,9 +300,12 @@ func (b *browsed) sessions(w *bufio.Writer, r *http.Request, flush func()) error
 		}
 	}
 	slices.SortStableFunc(files, func(x, y listedFile) int { return written[y.path].Compare(written[x.path]) })
-	opt := stats.Options{By: []string{"day", "project", "agent"}, Zone: b.zone, Open: b.opened(r, 1)}
+	files = slices.DeleteFunc(files, func(f listedFile) bool { return f.part && b.without })
+	opt := stats.Options{By: []string{"day", "project", "agent"}, Zone: b.zone, Open: b.opened(r, 1),
+		NoSubAgents: b.without}
 	opt.Replay.Models = b.known
 	var all []*stats.Summary
+	of := map[*stats.Summary]listedFile{}
 	last := time.Now()
 	workers := workersPerProcessor
 	for sum := range parallel.InOrder(len(files), workers, 4*workers, func() func(k int) *stats.Summary {
@@ -309,8 +315,9 @@ func (b *browsed) sessions(w *bufio.Writer, r *http.Request, flush func()) error
 			return err
 		}
 		all = append(all, sum)
-		if f := files[len(all)-1]; !f.part {
-			if err := b.line(w, b.row(f, sum)); err != nil {
+		of[sum] = files[len(all)-1]
+		if !of[sum].part && sum.Owner == "" {
+			if err := b.line(w, b.row(of[sum], sum)); err != nil {
 				return err
 			}
 		}
@@ -319,11 +326,17 @@ func (b *browsed) sessions(w *bufio.Writer, r *http.Request, flush func()) error
 			last = time.Now()
 		}
 	}
+	all = opt.GatherSummaries(all)
 	stats.MarkCopies(all)
 	copied := map[string]float64{}
-	for k, sum := range all {
-		if sum.Copied > 0 && !files[k].part {
-			copied[address(b.number(files[k]))] = sum.Copied
+	for _, sum := range all {
+		if f := of[sum]; sum.SubAgents > 0 || sum.Owner != "" { // its cost is known now
+			if err := b.line(w, b.row(f, sum)); err != nil {
+				return err
+			}
+		}
+		if sum.Copied > 0 {
+			copied[address(b.number(of[sum]))] = sum.Copied
 		}
 	}
 	return b.line(w, map[string]any{"costs": stats.SpentBy(all), "copied": copied})
@@ -351,7 +364,8 @@ func (b *browsed) row(f listedFile, sum *stats.Summary) row {
 	b.mu.Unlock()
 	out.Page, out.Name, out.First, out.CWD, out.Model = address(n), sum.Name, sum.First, sum.CWD, sum.Model
 	out.From, out.To = milliseconds(sum.Began), milliseconds(sum.Time)
-	out.Entries, out.Findings, out.Cost = sum.Entries, sum.Findings, sum.Cost
+	out.Entries, out.Findings, out.Cost, out.Recorded = sum.Entries, sum.Findings, sum.Cost, sum.Recorded
+	out.SubAgents = pages.SubAgents{Cost: sum.SubAgents, Without: sum.NoSubAgents, Unread: sum.Unread, Owner: sum.Owner}
 	out.Sizes, out.Over = []int{sum.Context}, sum.Window > 0 && int64(sum.Context) > sum.Window
 	if sum.Calls != nil {
 		c := sum.Calls.Sum()

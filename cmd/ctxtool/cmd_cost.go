@@ -25,6 +25,7 @@ func (o *costOptions) define(f *flagSet) {
 	o.lenses, o.counter, o.MaxIterations = []string{"cost"}, tokens.Names()[0], 1
 	o.answer.flags(f, "text", "json", "csv", "markdown")
 	o.filter.flags(f, "calls of models whose name contains")
+	f.noSubAgents(&o.NoSubAgents)
 	f.choices(&o.By, "by", []string{"day", "model"}, "group by `GROUPS`:", "--by: unknown group", stats.CostGroups)
 	f.BoolVar(&o.utc, "utc", false, "take days and TIME in UTC, not in local time")
 	o.redaction.flags(f)
@@ -39,11 +40,7 @@ func (o *costOptions) define(f *flagSet) {
 }
 
 func runCost(e *env, o *costOptions, args []string) error {
-	files, err := e.listed(args)
-	if len(args) == 0 && err == nil {
-		all, wrong := e.store().Parts()
-		files, err = listedAs(all), wrong
-	}
+	files, err := e.families(args)
 	if err != nil {
 		return err
 	}

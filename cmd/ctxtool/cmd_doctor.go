@@ -2,6 +2,7 @@ package main
 
 import (
 	"runtime"
+	"slices"
 
 	"ctxtool/internal/check"
 	"ctxtool/internal/doctor"
@@ -20,6 +21,7 @@ func (o *doctorOptions) define(f *flagSet) {
 	o.answer.flags(f, "text", "json")
 	o.redaction.flags(f)
 	f.BoolVar(&o.all, "all", false, "examine the sessions of all agents, by project")
+	f.noSubAgents(&o.NoSubAgents)
 	f.models(&o.Replay.Models)
 }
 
@@ -31,13 +33,17 @@ func runDoctor(e *env, o *doctorOptions, args []string) error {
 	o.Check = check.Options{Models: o.Replay.Models, Now: e.now()}
 	o.Open = e.opening(0)
 	if o.all {
-		files, err := e.listed(nil)
+		files, err := e.families(nil)
 		if err != nil {
 			return usage(err)
 		}
 		return o.store(e, files)
 	}
-	files, err := e.sessions(args)
+	list := e.sessions
+	if len(args) > 0 {
+		list = e.families
+	}
+	files, err := list(args)
 	if err != nil {
 		return usage(err)
 	}
@@ -60,7 +66,14 @@ func runDoctor(e *env, o *doctorOptions, args []string) error {
 func (o *doctorOptions) examine(e *env, f listedFile, show func(done, size int64)) (*doctor.Report, error) {
 	opt := doctor.Options{Stats: o.Options, Ref: e.ref(f.path), Brief: o.several}
 	opt.Stats.Open.Progress = show
-	r, err := doctor.Examine(f.path, opt)
+	if f.named {
+		opt.Stats.Family = e.family
+	}
+	examine := doctor.Examine
+	if f.part {
+		examine = doctor.CostOf
+	}
+	r, err := examine(f.path, opt)
 	if err == nil {
 		r.File = opt.Ref
 	}
@@ -70,7 +83,8 @@ func (o *doctorOptions) examine(e *env, f listedFile, show func(done, size int64
 // store reports on several sessions by project. One that cannot be read is a line.
 func (o *doctorOptions) store(e *env, files []listedFile) error {
 	o.several = true
-	s := &doctor.Store{Projects: []doctor.Project{}, Unread: []doctor.Unread{}}
+	files = slices.DeleteFunc(files, func(f listedFile) bool { return f.part && o.NoSubAgents })
+	var all []*doctor.Report
 	o.Open.Workers = 1
 	e.collect(batchGC)
 	// A session takes more memory than elsewhere: its ledger and its context are there at a time.
@@ -80,10 +94,10 @@ func (o *doctorOptions) store(e *env, files []listedFile) error {
 			r = &doctor.Report{File: e.fileName(f.name), Error: e.reason(err)}
 		}
 		return r
-	}, s.Add)
+	}, func(r *doctor.Report) { all = append(all, r) })
+	s := doctor.NewStore(all, &o.Options)
 	if err := noneRead(len(s.Unread), len(files)); err != nil {
 		return err
 	}
-	s.Finish()
 	return e.print(&o.answer, paths(files), s)
 }

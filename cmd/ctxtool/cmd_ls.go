@@ -25,11 +25,12 @@ type lsOptions struct {
 	answer
 	redaction
 	filter
-	sort    string
-	reverse bool
-	limit   int
-	strict  bool
-	known   *models.Table
+	sort        string
+	reverse     bool
+	noSubAgents bool
+	limit       int
+	strict      bool
+	known       *models.Table
 }
 
 // A sortKey is an order that a list may have.
@@ -59,6 +60,7 @@ func (o *lsOptions) define(f *flagSet) {
 	f.models(&o.known)
 	f.BoolVar(&o.reverse, "reverse", false, "reverse the order")
 	o.filter.flags(f, "sessions whose model contains")
+	f.noSubAgents(&o.noSubAgents)
 	f.Var(countFlag(&o.limit), "limit", "only the first `N`")
 	f.BoolVar(&o.strict, "strict", false, "fail on a session that cannot be read")
 	o.redaction.flags(f)
@@ -72,6 +74,7 @@ func (o *lsOptions) check(e *env) (order sortKey, opt stats.Options, err error) 
 	opt.Replay.Models = o.known
 	opt.Open = e.opening(0) // redacted
 	opt.Open.Opened = nil   // rows say what was found
+	opt.NoSubAgents = o.noSubAgents
 	return sortKeys[at], opt, err
 }
 
@@ -80,7 +83,7 @@ func runLs(e *env, o *lsOptions, args []string) error {
 	if err != nil {
 		return usage(err)
 	}
-	files, err := e.listed(args)
+	files, err := e.families(args)
 	if err != nil {
 		return err
 	}
@@ -91,6 +94,9 @@ func runLs(e *env, o *lsOptions, args []string) error {
 			rows = append(rows, r)
 		}
 	}
+	rows = slices.DeleteFunc(opt.GatherSummaries(rows), func(r *stats.Summary) bool {
+		return r.Error == "" && !(strings.Contains(r.CWD, o.project) && strings.Contains(r.Model, o.model))
+	})
 	slices.SortStableFunc(rows, func(a, b *stats.Summary) int {
 		c := cmp.Or(order.compare(a, b), strings.Compare(a.File, b.File))
 		if o.reverse {
@@ -135,17 +141,21 @@ func (e *env) tellApart(rows []*stats.Summary) {
 // row returns a file's row, or nil if the flags do not select it. It does not read a file
 // that its header and its modification time rule out.
 func (o *lsOptions) row(e *env, f listedFile, opt *stats.Options) *stats.Summary {
-	if !opt.Only.MayFit(e.disk, f.path) {
+	if f.part && o.noSubAgents || !opt.Only.MayFit(e.disk, f.path) {
 		return nil
 	}
-	r, err := opt.Summarize(f.path)
+	own := *opt
+	if f.named {
+		own.Family = e.family
+	}
+	r, err := own.Summarize(f.path)
 	switch {
 	case err != nil:
 		r = &stats.Summary{Schema: stats.SummarySchema, Error: e.reason(err)}
 		if info, err := e.disk.Stat(f.path); err == nil {
 			r.Size = info.Size()
 		}
-	case r == nil || !strings.Contains(r.CWD, o.project) || !strings.Contains(r.Model, o.model):
+	case r == nil:
 		return nil
 	}
 	r.File = e.fileName(f.given)
@@ -167,8 +177,9 @@ func (e *env) reason(err error) string {
 type statusOptions struct {
 	answer
 	redaction
-	cost  bool
-	known *models.Table
+	cost        bool
+	noSubAgents bool
+	known       *models.Table
 }
 
 func (o *statusOptions) define(f *flagSet) {
@@ -176,6 +187,7 @@ func (o *statusOptions) define(f *flagSet) {
 	o.redaction.flags(f)
 	f.models(&o.known)
 	f.BoolVar(&o.cost, "cost", false, "read any file whole for the cost of the session")
+	f.noSubAgents(&o.noSubAgents)
 }
 
 // A statusLine is what Claude Code passes to a status line command.
@@ -197,17 +209,23 @@ type statusLine struct {
 // about 10 ms.
 const mostSummed = 2 << 20
 
-// larger reports whether a file has more bytes, or cannot be asked.
-func (e *env) larger(name string, bytes int64) bool {
-	info, err := e.disk.Stat(name)
-	return err != nil || info.Size() > bytes
+// larger reports whether files have more bytes together, or one cannot be asked.
+func (e *env) larger(bytes int64, names ...string) bool {
+	for _, name := range names {
+		info, err := e.disk.Stat(name)
+		if err != nil {
+			return true
+		}
+		bytes -= info.Size()
+	}
+	return bytes < 0
 }
 
 // mostStatusLine limits a statusLine, bytes.
 const mostStatusLine = 1 << 20
 
 func runStatus(e *env, o *statusOptions, args []string) error {
-	opt := stats.Options{Open: e.opening(0)}
+	opt := stats.Options{Open: e.opening(0), NoSubAgents: o.noSubAgents}
 	opt.Replay.Models, opt.Open.Opened = o.known, nil
 	var given statusLine
 	if len(args) == 0 && !term.IsTerminal(int(e.stdin.Fd())) {
@@ -232,21 +250,30 @@ func runStatus(e *env, o *statusOptions, args []string) error {
 	}
 	st.Model, st.Window = cmp.Or(given.Model.Name, given.Model.ID, st.Model), cmp.Or(given.Window.Size, st.Window)
 	if given.Cost.Total != nil {
-		st.Cost, st.Recorded = given.Cost.Total, nil
+		st.Cost, st.Recorded, st.NoSubAgents, st.Unread = given.Cost.Total, nil, false, 0
 	}
 	return e.print(&o.answer, []string{name}, st)
 }
 
 func (o *statusOptions) status(e *env, opt *stats.Options, name string) (*state.Status, error) {
 	st, err := state.Of(name, e.now(), opt.Replay.Models, opt.Open)
-	if err != nil || !o.cost && e.larger(name, mostSummed) {
-		return st, err
+	if err != nil {
+		return nil, err
 	}
+	files := []string{name}
+	if !o.noSubAgents {
+		files = append(files, e.family(name)...)
+	}
+	if !o.cost && e.larger(mostSummed, files...) {
+		return st, nil
+	}
+	opt.Family = func(string) []string { return files[1:] }
 	sum, err := opt.Summarize(name)
 	switch {
 	case err == nil:
 		if st.Model != "" || o.cost {
 			st.Cost, st.Recorded = &sum.Cost, &sum.Recorded
+			st.NoSubAgents, st.Unread = sum.NoSubAgents, sum.Unread
 		}
 		st.Model, st.Context, st.Estimated, st.Window = sum.Model, int64(sum.Context), sum.Estimated, sum.Window
 	case !o.cost: // the end has an answer where the whole has none, as of a fork without its base

@@ -20,11 +20,14 @@ import (
 	"ctxtool/internal/base/times"
 	"ctxtool/internal/outline"
 	"ctxtool/internal/page"
+	"ctxtool/internal/phrase"
 	"ctxtool/internal/redact"
 	"ctxtool/internal/transcript"
 	"ctxtool/replay"
+	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/stats"
 )
 
 // commentSize is how many characters a comment on GitHub may have.
@@ -41,6 +44,8 @@ type renderOptions struct {
 	assets           string
 	split            int
 	open             bool
+	noSubAgents      bool
+	known            *models.Table
 
 	parts page.Parts
 }
@@ -59,6 +64,8 @@ func (o *renderOptions) define(f *flagSet) {
 	f.StringSliceVar(&o.exclude, "exclude", nil, "leave `PARTS` out")
 	f.IntVar(&o.maxLines, "max-lines", 40, "shorten blocks to `LINES` (0: no limit)")
 	f.IntVar(&o.budget, "budget", 0, "fold the page to `CHARACTERS` (default: by the target)")
+	f.noSubAgents(&o.noSubAgents)
+	f.models(&o.known)
 	f.StringVar(&o.assets, "assets", "", "write images into the folder `DIR`")
 	f.BoolVar(&o.open, "open", false, "open the page (-f html) in the browser")
 	f.Var(countFlag(&o.split), "split", "with -f html, split pages by `MEGABYTES` of the session")
@@ -100,12 +107,13 @@ func (o *renderOptions) render(e *env, args []string) error {
 		return err
 	}
 	s := r.Session
+	r.Options.Models = o.known
 	if o.format == "html" {
 		return o.html(e, s, r.Options)
 	}
 	p := &page.Page{
 		Session: s, Markdown: o.format == "markdown", File: o.target == "file", Parts: o.parts, MaxLines: o.maxLines,
-		Budget: o.budget,
+		Budget: o.budget, Models: o.known,
 	}
 	if p.Budget == 0 && p.Markdown && !p.File {
 		p.Budget = commentSize
@@ -209,13 +217,14 @@ func (o *renderOptions) conversation(e *env, p *page.Page, r *replay.Replay, lea
 	if c.Stopped != nil {
 		p.Notes = append(p.Notes, c.Stopped.Error()+": the effects of compactions and transforms after it are unknown")
 	}
-	if path, _ := r.Session.Path(leaf); !o.all && len(path) < r.Session.Coverage.Entries {
-		const one = "one branch: %d of %d entries, and its requests and cost alone; --all adds the others"
-		p.Notes = append(p.Notes, fmt.Sprintf(one, len(path), r.Session.Coverage.Entries))
-	}
 	since, until, err := o.limits(func(text string) (limit, error) { return o.newLimit(e, r.Session, text, leaf) })
 	if err != nil {
 		return err
+	}
+	part := since.set || until.set || len(o.files) > 0 || leaf != r.Session.Leaf()
+	if path, _ := r.Session.Path(leaf); !o.all && len(path) < r.Session.Coverage.Entries {
+		const one = "one branch: %d of %d entries, and its requests%s alone; --all adds the others"
+		p.Notes = append(p.Notes, fmt.Sprintf(one, len(path), r.Session.Coverage.Entries, phrase.If(part, " and cost")))
 	}
 	for _, cut := range []struct {
 		on   bool
@@ -236,7 +245,53 @@ func (o *renderOptions) conversation(e *env, p *page.Page, r *replay.Replay, lea
 		p.Notes = append(p.Notes, cut.note)
 	}
 	p.Chapters = c.Chapters()
+	return o.spent(e, p, part)
+}
+
+// spent sets what the session used, with its sub-agents. A page of a part of the session has what that used.
+func (o *renderOptions) spent(e *env, p *page.Page, part bool) error {
+	s := p.Session
+	opt := stats.Options{Open: e.opening(1), NoSubAgents: o.noSubAgents, Family: e.family}
+	opt.Replay.Models, opt.Open.Opened = o.known, nil
+	path, _ := s.Path(s.Leaf())
+	p.NoSubAgents = o.noSubAgents
+	if owner := s.Owner(); owner != "" {
+		p.Notes = append(p.Notes, "a sub-agent: its cost is part of that of session "+owner)
+	}
+	var cost *stats.CostPart
+	var err error
+	switch {
+	case part:
+		p.NoSubAgents = o.noSubAgents || s.HasAside() || len(e.family(s.Name)) > 0
+		return nil
+	case o.all || len(path) == s.Coverage.Entries || s.Name == "-":
+		cost, err = opt.SubAgents(s)
+	default:
+		if cost, err = opt.Cost(s.Name); err == nil {
+			p.Used = new(page.Spent)
+			*p.Used = spent(&cost.CostSum)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	p.SubAgents = spent(&cost.Kinds.SubAgents)
+	e.noteUnread(cost)
 	return nil
+}
+
+// spent is a sum as pages have it.
+func spent(c *stats.CostSum) page.Spent {
+	t := &c.Tokens
+	return page.Spent{Input: t.Input, Output: t.Output, CacheRead: t.CacheRead, CacheWrite: t.CacheWrite,
+		Dollars: c.Cost.Total, Computed: c.Cost.Total > c.Cost.Recorded}
+}
+
+// noteUnread notes sub-agents whose cost is missing.
+func (e *env) noteUnread(cost *stats.CostPart) {
+	for _, sub := range cost.Unread {
+		e.note("not in the cost: sub-agent %s: %s", sessionfmt.Quote(sub.File), sub.Error)
+	}
 }
 
 // newLimit resolves a TIME, a POINT or a git revision.

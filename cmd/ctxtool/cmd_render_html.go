@@ -16,7 +16,9 @@ import (
 	pages "ctxtool/internal/report"
 	"ctxtool/internal/terminal"
 	"ctxtool/replay"
+	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
+	"ctxtool/stats"
 )
 
 // notForPages are the flags that select parts of a session: a page has all of them.
@@ -131,6 +133,7 @@ func (o *renderOptions) page(e *env, r *replay.Replay, leaf int, output string) 
 		file = "session"
 	}
 	report := pages.New(r, leaf)
+	e.subAgents(report, s, o.noSubAgents, o.known)
 	h := &html.Page{
 		Session: s, Report: report, File: e.fileName(file), Title: report.Title(),
 		Redacted: e.redactor != nil, Split: int64(o.split) << 20,
@@ -145,6 +148,19 @@ func (o *renderOptions) page(e *env, r *replay.Replay, leaf int, output string) 
 	h.Name = func(page int) string { return (&url.URL{Path: "./" + filepath.Base(part(page))}).EscapedPath() }
 	h.Create = func(page int) (html.File, error) { return e.create(part(page), s.Name) }
 	return h
+}
+
+// subAgents gives a page the cost of the session's sub-agents.
+func (e *env) subAgents(report *pages.Report, s *sessionfmt.Session, without bool, known *models.Table) {
+	opt := stats.Options{Open: e.opening(1), NoSubAgents: without, Family: e.family}
+	opt.Replay.Models = known
+	report.Subs.Without, report.Subs.Owner = without, s.Owner()
+	cost, err := opt.SubAgents(s)
+	if err != nil { // the page will say so
+		return
+	}
+	e.noteUnread(cost)
+	report.Subs.Cost, report.Subs.Recorded, report.Subs.Unread = cost.Cost.Total, cost.Cost.Recorded, len(cost.Unread)
 }
 
 // htmlStore writes a page for each session of a folder, and an index of them, into the
@@ -209,7 +225,7 @@ func (o *renderOptions) storePage(e *env, f listedFile) (*pages.Summary, error) 
 		return nil, err
 	}
 	defer s.Close()
-	opt := replay.Options{Rules: o.by, Leaf: s.Leaf()}
+	opt := replay.Options{Rules: o.by, Leaf: s.Leaf(), Models: o.known}
 	if o.strict {
 		r := replay.New(s, opt)
 		_, _, err := r.Reach(sessionfmt.After(s.Leaf()))

@@ -50,6 +50,7 @@ func (o *statsOptions) define(f *flagSet) {
 	f.choices(&o.lenses, "lens", nil, "compute only `LENSES`:", "unknown lens", lensNames(stats.Lenses))
 	f.choice(&o.counter, "counter", tokens.Names()[0], "count tokens by `COUNTER`", "", tokens.Names())
 	f.BoolVar(&o.calibrate, "calibrate", false, "scale counts of context and growth by a per-model factor")
+	f.noSubAgents(&o.NoSubAgents)
 	f.StringVar(&o.At, "at", "", "report the context at `POINT` and the path to it")
 	f.IntVar(&o.MaxIterations, "max-iterations", 25, "report prompts with more than `N` requests")
 	f.choices(&o.By, "by", nil, "with --lens cost, group by `GROUPS`: "+strings.Join(stats.CostGroups, ", ")+
@@ -107,6 +108,7 @@ var lensFlags = []struct {
 	lenses []string
 }{
 	{"by", []string{"cost"}},
+	{"no-subagents", []string{"cost"}},
 	{"max-iterations", []string{"session"}},
 	{"calibrate", []string{"context", "growth"}},
 	{"counter", []string{"context", "growth", "compactions", "cache", "calibration"}},
@@ -141,7 +143,11 @@ func runStats(e *env, o *statsOptions, args []string) error {
 			args, o.At = []string{name}, point
 		}
 	}
-	files, err := e.sessions(args)
+	list := e.sessions
+	if len(args) > 0 && o.hasLens("cost") {
+		list = e.families
+	}
+	files, err := list(args)
 	if err != nil {
 		return err
 	}
@@ -164,6 +170,7 @@ func (o *statsOptions) report(e *env, files []listedFile) error {
 		var fault error
 		var broken []string
 		var read []*stats.Report
+		parts := map[*stats.Report]bool{} // read for their cost alone
 		inOrder(e, 0, files, func(f listedFile, show func(done, size int64)) *result { return o.read(e, f, show) },
 			func(one *result) {
 				if one == nil {
@@ -175,17 +182,12 @@ func (o *statsOptions) report(e *env, files []listedFile) error {
 				if one.err != nil && o.alone {
 					fault = one.err
 				}
-				if o.hasLens("calibration") { // needs all sessions
-					read = append(read, one.Report)
-					return
-				}
-				if err := o.add(w, sum, one.Report); fault == nil {
-					fault = err
-				}
+				read, parts[one.Report] = append(read, one.Report), one.part
 			})
+		read = o.Gather(read)
 		stats.Calibrate(read, o.calibrate)
 		for _, one := range read {
-			if err := o.add(w, sum, one); fault == nil {
+			if err := o.add(w, sum, one, parts[one]); fault == nil {
 				fault = err
 			}
 		}
@@ -217,15 +219,29 @@ func (o *statsOptions) hasLens(lenses ...string) bool {
 	return slices.ContainsFunc(o.Lenses, func(l *stats.Lens) bool { return slices.Contains(lenses, l.Name) })
 }
 
-// add adds a session's report to the sum, and with -f jsonl writes it.
-func (o *statsOptions) add(w *bufio.Writer, sum, one *stats.Report) error {
-	o.Add(sum, one)
-	o.gate.Add(one)
+// add adds a session's report to the sum, and with -f jsonl writes it. A sub-agent without its session costs,
+// and is no session.
+func (o *statsOptions) add(w *bufio.Writer, sum, one *stats.Report, part bool) error {
+	opt := &o.Options
+	if part {
+		opt = o.costOnly()
+	} else {
+		o.gate.Add(one)
+	}
+	opt.Add(sum, one)
 	if o.format != "jsonl" {
 		return nil
 	}
-	o.Finish(one)
+	opt.Finish(one)
 	return render.WriteJSON(w, one)
+}
+
+// costOnly returns the options with the lens cost alone, for sub-agents.
+func (o *statsOptions) costOnly() *stats.Options {
+	only := o.Options
+	only.Lenses = slices.DeleteFunc(slices.Clone(o.Lenses), func(l *stats.Lens) bool { return l.Name != "cost" })
+	only.Entries, only.Targets = nil, false
+	return &only
 }
 
 // unread returns an error if too many of several sessions cannot be read. A gate says so itself.
@@ -245,16 +261,23 @@ func (o *statsOptions) unread(broken []string, of int) error {
 // A result is the report on a session, and the error of one that cannot be read.
 type result struct {
 	*stats.Report
-	err error
+	err  error
+	part bool // it is a sub-agent
 }
 
 // read returns the report on a session, or nil if the flags do not select it. The report on
 // a session that cannot be read has its error.
 func (o *statsOptions) read(e *env, f listedFile, show func(done, size int64)) *result {
-	if !o.Only.MayFit(e.disk, f.path) {
+	if f.part && o.NoSubAgents || !o.Only.MayFit(e.disk, f.path) {
 		return nil
 	}
 	opt := o.Options
+	switch {
+	case f.part:
+		opt = *o.costOnly()
+	case f.named:
+		opt.Family = e.family
+	}
 	opt.Open.Progress = show
 	r, err := opt.Read(f.path)
 	if err == nil && !r.Fits() {
@@ -270,11 +293,14 @@ func (o *statsOptions) read(e *env, f listedFile, show func(done, size int64)) *
 		r = &stats.Report{Schema: stats.SessionSchema, Error: e.reason(err)}
 	}
 	r.File, r.Path = e.fileName(f.name), e.fileName(f.given)
-	return &result{r, err}
+	return &result{r, err, f.part}
 }
 
 // noteGaps notes the gaps in figures that the form csv does not show.
 func (o *statsOptions) noteGaps(e *env, sum *stats.Report) {
+	if o.NoSubAgents && !slices.Contains([]string{"text", "markdown", "json", "jsonl"}, o.format) {
+		e.note("without sub-agents")
+	}
 	if o.format != "csv" || o.alone || o.gated {
 		return
 	}

@@ -28,6 +28,7 @@ type listedFile struct {
 	given string // relative to the current folder, or as on the command line
 	out   string // of a new version of it in another folder
 	part  bool   // it is a sub-agent's
+	named bool   // by an argument of its own, and not as one of a folder
 }
 
 // sessions returns the files that the arguments of a command over many sessions name.
@@ -37,14 +38,25 @@ func (e *env) sessions(args []string) ([]listedFile, error) {
 		return e.listed(args)
 	}
 	file, _, err := e.session(nil)
-	return []listedFile{{path: file, name: file, given: file, out: outName(file)}}, err
+	return []listedFile{{path: file, name: file, given: file, out: outName(file), named: true}}, err
 }
 
 // listed returns the files that the arguments name: files, and the sessions of folders.
 // Without arguments it is the sessions of all agents.
-func (e *env) listed(args []string) (files []listedFile, err error) {
+func (e *env) listed(args []string) ([]listedFile, error) { return e.listing(args, store.Store.Files) }
+
+// families is listed, with the sub-agents of all sessions. Those of files that are named come by family.
+func (e *env) families(args []string) ([]listedFile, error) {
+	return e.listing(args, store.Store.Families)
+}
+
+// family returns the files of a session's sub-agents.
+func (e *env) family(name string) []string { return store.Family(e.disk, name) }
+
+func (e *env) listing(args []string, list func(store.Store) ([]store.File, error)) (files []listedFile, err error) {
 	if len(args) == 0 {
-		return listedIn(e.store())
+		all, err := list(e.store())
+		return listedAs(all), err
 	}
 	for _, arg := range args {
 		if !e.isDir(arg) && !sessionfmt.IsDatabase(e.disk, arg) {
@@ -53,14 +65,14 @@ func (e *env) listed(args []string) (files []listedFile, err error) {
 				return nil, err
 			}
 			files = append(files, listedFile{path: name, name: filepath.ToSlash(arg), given: filepath.ToSlash(arg),
-				out: outName(name)})
+				out: outName(name), named: true})
 			continue
 		}
-		below, err := listedIn(store.In(e.disk, arg))
+		below, err := list(store.In(e.disk, arg))
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, below...)
+		files = append(files, listedAs(below)...)
 	}
 	return files, nil
 }
@@ -74,15 +86,11 @@ func byPath(files []listedFile) []listedFile {
 		func(a, b listedFile) bool { return filepath.Clean(a.path) == filepath.Clean(b.path) })
 }
 
-func listedIn(st store.Store) (files []listedFile, err error) {
-	all, err := st.Files()
-	return listedAs(all), err
-}
-
 func listedAs(all []store.File) (files []listedFile) {
 	for _, f := range all {
 		below, _ := filepath.Rel(f.Dir, f.Name) // it is below
-		files = append(files, listedFile{f.Name, filepath.ToSlash(below), filepath.ToSlash(f.Name), below, f.Part()})
+		files = append(files, listedFile{path: f.Name, name: filepath.ToSlash(below), given: filepath.ToSlash(f.Name),
+			out: below, part: f.SubAgent()})
 	}
 	return files
 }

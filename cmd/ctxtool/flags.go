@@ -230,6 +230,11 @@ func (e *env) models(to **models.Table) {
 	})
 }
 
+// noSubAgents registers the flag that leaves sub-agents out of costs.
+func (f *flagSet) noSubAgents(to *bool) {
+	f.BoolVar(to, "no-subagents", false, "leave sub-agents out of the cost of a session")
+}
+
 // listed is a usage with the values that it ends before.
 func listed(usage string, values []string) string {
 	return usage + phrase.If(strings.HasSuffix(usage, ":"), " %s", strings.Join(values, ", "))

@@ -12,6 +12,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"ctxtool/internal/rule"
 	"ctxtool/sessionfmt/jsonl"
@@ -33,6 +34,14 @@ type Dialect struct {
 	// File returns the id of a session from the name of its file, empty where that has none.
 	// part reports whether the file belongs to another session: it is that of a sub-agent.
 	File func(name string) (id string, part bool)
+	// SubAgent reports whether a file is that of a sub-agent, by its name. It is nil where names do not tell.
+	SubAgent func(name string) bool
+	// Owner returns the id of the session whose sub-agent wrote a file, by the file's name and its first
+	// line; empty for a session of its own. A dialect without sub-agents has no Owner.
+	Owner func(name string, first jsonl.Value) string
+	// Nests are the folders in which the agent keeps the sub-agents of a session, by the name of the
+	// session's file and its id. Sessions in a database need none.
+	Nests func(name, id string) []Nest
 	// Session returns the id of the session, if the line is one that makes its header.
 	Session func(line jsonl.Value) (id jsonl.Value)
 	// Pick names the members of a line that Read looks at.
@@ -114,6 +123,14 @@ func (d *Dialect) Agent() string {
 	return d.Name
 }
 
+// OwnerOf is Owner of a dialect that may have none.
+func (d *Dialect) OwnerOf(name string, first jsonl.Value) string {
+	if d == nil || d.Owner == nil {
+		return ""
+	}
+	return d.Owner(name, first)
+}
+
 // Begins reports whether a text begins with one of several marks.
 func Begins(text string, marks ...string) bool {
 	return slices.ContainsFunc(marks, func(mark string) bool { return strings.HasPrefix(text, mark) })
@@ -125,6 +142,16 @@ type Store struct {
 	Home     string   // the name of that in the user's folder, where the variable is not set
 	Folders  []string // in it, with sessions in them and below
 	Settings string   // the name of its settings in it; empty where nothing reads them
+}
+
+// A Nest is a folder with sub-agents of a session, besides other files.
+type Nest struct {
+	Dir  string
+	Deep bool // folders in it have some too
+	Own  bool // it has none of other sessions, so that one that cannot be read is missing
+	// May reports whether a file can be a sub-agent of the session, by its name; written is when the
+	// session, or a sub-agent found before, was written to last.
+	May func(name string, written time.Time) bool
 }
 
 // A Bulk is a member of lines that takes room.
@@ -293,6 +320,10 @@ type Tree interface {
 	Counted(run string, dollars float64)
 	// Copied marks an entry that was copied from another session.
 	Copied(entry int)
+	// Delegated marks an entry that a sub-agent wrote into the session's file.
+	Delegated(entry int)
+	// Aside records a line that makes no entry, and has a call of a sub-agent: Make makes a usage entry of it.
+	Aside(at Span)
 	// Recorded marks an answer whose request is recorded.
 	Recorded(entry int)
 	// Leaf is the entry that the next one follows, -1 for none; Move makes it another one by a rule, which

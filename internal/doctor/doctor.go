@@ -40,9 +40,13 @@ type Report struct {
 	Window    int64      `json:"window,omitempty"`    // tokens of the model's window; absent where it is not known
 	Cost      float64    `json:"cost"`                // US dollars ([figures](figures.md)), of all branches
 	Recorded  float64    `json:"recorded"`            // the part of it that is recorded
-	Fills     []Fill     `json:"fills"`               // what fills the context, the largest first
-	Lines     []Line     `json:"lines"`               // what is wrong, the worst first; empty if nothing is
-	Prices    string     `json:"prices,omitempty"`    // the date of the table of prices
+	// calls of sub-agents are not in `cost`: `--no-subagents`
+	NoSubAgents bool   `json:"noSubagents,omitempty"`
+	Unread      int    `json:"unreadSubagents,omitempty"` // sub-agents that could not be read: they are not in `cost`
+	Owner       string `json:"subagentOf,omitempty"`      // id of the session whose sub-agent this one is
+	Fills       []Fill `json:"fills"`                     // what fills the context, the largest first
+	Lines       []Line `json:"lines"`                     // what is wrong, the worst first; empty if nothing is
+	Prices      string `json:"prices,omitempty"`          // the date of the table of prices
 
 	Figures *stats.Report `json:"-"` // with the lenses context, cost and check
 }
@@ -142,11 +146,23 @@ func Examine(name string, opt Options) (*Report, error) {
 	return x.Report, nil
 }
 
+// CostOf reports what a session file cost, and nothing else.
+func CostOf(name string, opt Options) (*Report, error) {
+	o := opt.Stats
+	o.Lenses, o.By = lensesOf("cost"), byProject
+	r, err := o.Read(name)
+	if err != nil {
+		return nil, err
+	}
+	return &Report{Figures: r}, nil
+}
+
 // figures takes what the lenses have counted.
 func (x *exam) figures(r *stats.Report) {
 	c := r.Context.Sessions[0]
 	x.Context, x.Estimated, x.Window, x.Model = c.Tokens, c.Usage.Estimated > 0, c.Window, c.Model
 	x.Cost, x.Recorded, x.Prices = r.Cost.Cost.Total, r.Cost.Cost.Recorded, r.Cost.Prices
+	x.NoSubAgents, x.Unread, x.Owner = r.Cost.NoSubAgents, len(r.Cost.Unread), r.Owner
 }
 
 // look runs the looks over the open session.

@@ -43,14 +43,37 @@ type Unread struct {
 	Error string `json:"error"` // why
 }
 
-// Add adds the report of one more session, in the order of their files, which decides whose copy of a call
-// counts.
-func (s *Store) Add(r *Report) {
-	if r.Error != "" {
-		s.Unread = append(s.Unread, Unread{r.File, r.Error})
-		return
+// NewStore returns the report on several sessions, in the order of their files, which decides whose copy of a call
+// counts. The costs of sub-agents are part of those of their sessions.
+func NewStore(all []*Report, opt *stats.Options) *Store {
+	s := &Store{Schema: StoreSchema, Projects: []Project{}, Unread: []Unread{}}
+	own := *opt
+	own.Lenses, own.By = lensesOf("cost"), byProject
+	var read []*stats.Report
+	for _, r := range all {
+		if r.Error != "" {
+			s.Unread = append(s.Unread, Unread{r.File, r.Error})
+			continue
+		}
+		read = append(read, r.Figures)
 	}
-	(&stats.Options{Lenses: lenses, By: byProject}).Add(&s.sum, r.Figures)
+	sessions := map[*stats.Report]bool{}
+	for _, r := range own.Gather(read) {
+		sessions[r] = r.Context != nil // else it is a sub-agent without its session, read for its cost
+		own.Add(&s.sum, r)
+	}
+	own.Finish(&s.sum)
+	for _, r := range all {
+		if r.Error == "" && sessions[r.Figures] {
+			s.add(r)
+		}
+	}
+	s.finish()
+	return s
+}
+
+// add adds the report of one more session.
+func (s *Store) add(r *Report) {
 	k := slices.IndexFunc(s.Projects, func(p Project) bool { return p.Project == r.Project })
 	if k < 0 {
 		k = len(s.Projects)
@@ -88,10 +111,8 @@ func (p *Project) add(r *Report) {
 	}
 }
 
-// Finish readies the store for showing, once all sessions have been added.
-func (s *Store) Finish() {
-	s.Schema = StoreSchema
-	(&stats.Options{Lenses: lenses, By: byProject}).Finish(&s.sum)
+// finish readies the store for showing, once all sessions have been added.
+func (s *Store) finish() {
 	if s.sum.Cost != nil {
 		s.Prices = s.sum.Cost.Prices
 		for _, row := range s.sum.Cost.Rows {

@@ -161,17 +161,33 @@ func (g *Gate) Add(one *stats.Report) {
 		g.paths[one.File] = one.Path
 	}
 	if why := cmp.Or(one.Error, one.Stopped); why != "" {
-		v := Verdict{State: Crossed, Severity: Error, Figure: Unreadable, Reading: Reading{File: one.File},
-			Reason: why, order: -1}
-		if g.WarnBroken {
-			v.Severity = Warning
-		}
-		g.put(v)
+		g.broken(one.File, why)
 	}
 	if one.Error == "" {
 		g.sessions++
+		g.unread(one)
 		g.judge(one, func(f *Figure) bool { return f.Scope >= eachSession })
 	}
+}
+
+// unread reports sub-agents that are missing in the cost of a session.
+func (g *Gate) unread(one *stats.Report) {
+	if one.Cost == nil {
+		return
+	}
+	for _, sub := range one.Cost.Unread {
+		g.broken(cmp.Or(sub.File, one.File), sub.Error)
+	}
+}
+
+// broken reports a file that has no figures, or not all.
+func (g *Gate) broken(file, why string) {
+	v := Verdict{State: Crossed, Severity: Error, Figure: Unreadable, Reading: Reading{File: file}, Reason: why,
+		order: -1}
+	if g.WarnBroken {
+		v.Severity = Warning
+	}
+	g.put(v)
 }
 
 // Judge judges all sessions together, and returns the verdicts on all limits. The error is

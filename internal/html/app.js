@@ -1,5 +1,5 @@
 // The selection, navigation, and the head of the page.
-import { begin, byId, copy, count, el, fill, line, moment, percent, say, spent, theme, whole } from './dom.js'
+import { begin, byId, copy, count, dollars, el, fill, lacking, line, moment, percent, say, spent, theme, whole } from './dom.js'
 import { Chart } from './chart.js'
 import { Context } from './context.js'
 import { gist } from './entry.js'
@@ -205,11 +205,11 @@ class App {
     const kinds = head.kinds.map(() => 0)
     for (const k of model.index.kind) kinds[k]++
     const requests = model.steps.entry.filter(row => row >= 0).length
-    const facts = [[count(kinds[model.kindNumber.user], 'prompt')], [count(requests, 'request')], cost ? [spent(cost, head.recorded), 'Cost of all requests'] : null,
+    const facts = [[count(kinds[model.kindNumber.user], 'prompt')], [count(requests, 'request')], cost ? [spent(cost, head.recorded) + lacking(head), 'Cost of all requests' + (head.subagents ? `, ${dollars(head.subagents)} of it of sub-agents` : '')] : null,
       c.prompt && c.read ? [percent(c.achieved) + ' cached', 'Share of the prompts of all branches that came from the cache'] : null, first ? [moment(first).slice(0, 16), 'Began, UTC'] : null,
       last - first > 60000 ? [span(last - first), 'Lasted'] : null]
     fill(byId('facts'), facts.filter(Boolean).map(([text, title]) => el('span', { title }, text)),
-      head.redacted && el('span', { class: 'tag' }, 'redacted'), head.over && el('span', { class: 'tag warn', title: 'The context of the last request exceeds the window of its model' }, 'over the window'),
+      head.redacted && el('span', { class: 'tag' }, 'redacted'), head.subagentOf && el('span', { class: 'tag', title: 'Its cost is part of that of this session' }, 'sub-agent of ' + line(head.subagentOf, 12)), head.over && el('span', { class: 'tag warn', title: 'The context of the last request exceeds the window of its model' }, 'over the window'),
       (head.findings?.length || head.stopped?.length) ? el('button', { class: 'tag warn', type: 'button', id: 'findings', onclick: () => this.findings() }, count((head.findings?.length || 0) + (head.stopped?.length || 0), 'finding')) : null)
     if (head.index) byId('title').before(el('a', { class: 'up', href: head.index }, 'Sessions'))
     if (head.pages) byId('pages').append(...head.pages.map((p, i) => el('a', { href: p.file, 'aria-current': i === head.page ? 'page' : null }, String(i + 1))))

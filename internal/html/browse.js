@@ -59,11 +59,16 @@ class Browse extends Index {
   // read reads the sessions, and draws them a few times a second.
   async read() {
     let drawn = 0
+    const at = new Map() // of sessions, by the address of their page
     for await (const one of this.lines('sessions')) {
       if (one.costs) {
         this.costs = one.costs
         for (const [page, copied] of Object.entries(one.copied || {})) this.sessions.find(s => s.page === page).copied = copied
-      } else this.sessions.push(one)
+      } else if (one.page && at.has(one.page)) this.sessions[at.get(one.page)] = one // with its sub-agents now
+      else {
+        if (one.page) at.set(one.page, this.sessions.length)
+        this.sessions.push(one)
+      }
       if (performance.now() - drawn < 300) continue
       this.draw()
       drawn = performance.now()

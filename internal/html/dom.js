@@ -67,6 +67,9 @@ export const dollars = d => d === 0 ? '$0' : '$' + d.toFixed(d < 0.1 ? 4 : 2)
 // spent returns a cost, marked where not all of it is recorded.
 export const spent = (cost, recorded) => (recorded < cost ? '~' : '') + dollars(cost)
 
+// lacking says which sub-agents are not in a cost, after it.
+export const lacking = of => (of.noSubagents ? ' without sub-agents' : '') + (of.unreadSubagents ? ` without ${count(of.unreadSubagents, 'sub-agent')} that cannot be read` : '')
+
 export function moment(ms, withDay = true) {
   if (ms === undefined) return ''
   const iso = new Date(ms).toISOString()

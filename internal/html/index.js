@@ -1,5 +1,5 @@
 // The index of a folder: its sessions with their figures, to search and to sort.
-import { byId, count, dollars, el, fill, line, moment, percent, short, spent, theme, whole } from './dom.js'
+import { byId, count, dollars, el, fill, lacking, line, moment, percent, short, spent, theme, whole } from './dom.js'
 import { unpack } from './store.js'
 import { Windowed } from './windowed.js'
 
@@ -34,7 +34,7 @@ export class Index {
     const cost = sum(s => s.cost - (s.copied || 0))
     const broken = this.sessions.filter(s => s.error).length
     byId('title').textContent = line(this.title, 120)
-    fill(byId('facts'), [count(this.sessions.length, 'session'), count(sum(s => s.requests), 'request'), spent(cost, this.sessions.some(s => s.recorded < s.cost) ? 0 : cost), tokens ? percent(sum(s => s.read) / tokens) + ' cached' : null,
+    fill(byId('facts'), [count(this.sessions.length, 'session'), count(sum(s => s.requests), 'request'), spent(cost, this.sessions.some(s => s.recorded < s.cost) ? 0 : cost) + (this.sessions.some(s => s.noSubagents) ? lacking({ noSubagents: true }) : ''), tokens ? percent(sum(s => s.read) / tokens) + ' cached' : null,
       sum(s => s.again) > 0 ? dollars(sum(s => s.again)) + ' billed again' : null].filter(Boolean).map(t => el('span', null, t)),
     this.redacted && el('span', { class: 'tag' }, 'redacted'), broken > 0 && el('span', { class: 'tag warn' }, `${whole(broken)} cannot be read`))
   }
@@ -83,7 +83,7 @@ export class Index {
       cell('n', s.error ? '' : whole(s.requests)),
       cell('spark', s.sizes?.length ? [s.sizes.length > 1 && spark(s), el('span', { class: 'about mute' }, short(Math.max(...s.sizes)))] : ''),
       cell('n', s.tokens ? percent(s.read / s.tokens) : ''),
-      cell('cost', s.cost ? [el('span', null, spent(s.cost, s.recorded)), el('span', { class: 'cost-bar', 'aria-hidden': 'true', css: { width: Math.max(2, 100 * s.cost / this.dearest) + '%' } })] : ''))
+      cell('cost', s.cost ? [el('span', null, spent(s.cost, s.recorded) + lacking({ unreadSubagents: s.unreadSubagents })), el('span', { class: 'cost-bar', 'aria-hidden': 'true', css: { width: Math.max(2, 100 * s.cost / this.dearest) + '%' } })] : ''))
   }
 
   key(e) {

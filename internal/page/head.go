@@ -245,15 +245,21 @@ func spell(d time.Duration) string {
 
 // used returns the tokens and the cost of the requests.
 func (p *Page) used() string {
-	u := p.story.Usage
+	s := p.story
+	u := Spent{s.Usage.Input, s.Usage.Output, s.Usage.CacheRead, s.Usage.CacheWrite, s.Usage.Cost.Total + s.Computed,
+		s.Computed > 0}.plus(p.SubAgents)
+	if p.Used != nil {
+		u = *p.Used
+	}
 	if u.Input+u.Output+u.CacheRead+u.CacheWrite == 0 {
 		return ""
 	}
-	cost := u.Cost.Total + p.story.Computed
 	return phrase.Short(u.Input) + " tokens in, " + phrase.Short(u.Output) + " out" +
 		phrase.If(u.CacheRead > 0, ", %s read from cache", phrase.Short(u.CacheRead)) +
 		phrase.If(u.CacheWrite > 0, ", %s written to it", phrase.Short(u.CacheWrite)) +
-		phrase.If(cost > 0, "; %s$%.2f", phrase.If(p.story.Computed > 0, "~"), cost)
+		phrase.If(u.Dollars > 0, "; %s", u) +
+		phrase.If(p.SubAgents.Dollars > 0, ", of it %s by sub-agents", p.SubAgents) +
+		phrase.If(p.NoSubAgents, " without sub-agents")
 }
 
 func (p *Page) compacted() string {

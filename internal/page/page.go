@@ -29,10 +29,15 @@ type Page struct {
 	Markdown bool
 	File     bool // anchors, a table of contents
 	Parts    Parts
-	MaxLines int           // of a block, whose middle is cut; 0 for all
-	Budget   int           // in characters; 0 for no limit
-	Notes    []string      // for the head
-	Models   *models.Table // with prices; nil for the built-in one
+	MaxLines int      // of a block, whose middle is cut; 0 for all
+	Budget   int      // in characters; 0 for no limit
+	Notes    []string // for the head
+	// Used is what the session used, where the conversation is not all of it; nil for what that did and what its
+	// sub-agents used besides.
+	Used        *Spent
+	SubAgents   Spent         // of sub-agents
+	NoSubAgents bool          // leaves out what they used
+	Models      *models.Table // with prices; nil for the built-in one
 	// Asset returns the address of an image on the page, or "" for data that is not an image;
 	// with write it stores the image there. It may be nil.
 	Asset func(mime string, data jsonl.Value, write bool) (address string, err error)
@@ -50,6 +55,22 @@ type Page struct {
 	// Buffers for pieces.
 	buf, whole, shortened []byte
 }
+
+// Spent is tokens and dollars of calls.
+type Spent struct {
+	Input, Output, CacheRead, CacheWrite int64
+	Dollars                              float64 // as recorded, and by the table of prices
+	Computed                             bool    // some are by the table
+}
+
+// plus returns both together.
+func (s Spent) plus(o Spent) Spent {
+	return Spent{s.Input + o.Input, s.Output + o.Output, s.CacheRead + o.CacheRead, s.CacheWrite + o.CacheWrite,
+		s.Dollars + o.Dollars, s.Computed || o.Computed}
+}
+
+// String is the dollars in words.
+func (s Spent) String() string { return phrase.If(s.Computed, "~") + fmt.Sprintf("$%.2f", s.Dollars) }
 
 // clone returns the page with buffers of its own, for another goroutine.
 func (p *Page) clone() *Page {
@@ -133,6 +154,7 @@ func inPath(c byte) bool {
 // survey reads the conversation without writing it.
 func (p *Page) survey() error {
 	p.story, p.fold, p.turns = transcript.NewStory(p.Models), folder{}, nil
+	p.story.NoSubAgents = p.NoSubAgents
 	last := -1 // the unit of the last answer
 	for _, blocks := range p.Chapters {
 		for b, err := range blocks(p.story, p.Budget > 0) {

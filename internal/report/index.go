@@ -81,8 +81,12 @@ func (p *Report) Finish() error {
 	var ids strings.Builder
 	var last int64
 	counted, copies := models.CallSet{}, 0
+	p.Head.Cost, p.Head.Recorded = p.Subs.Cost, p.Subs.Recorded
 	for i := range p.s.Len() {
 		id := x.ids[i]
+		if p.Subs.Without && p.s.Delegated(i) {
+			id = models.CallID{}
+		}
 		if session, copied := from.Copied(i); copied && id.Record != 0 {
 			id.CopiedFrom(session, copies)
 			copies++

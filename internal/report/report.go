@@ -50,10 +50,22 @@ type Head struct {
 	Usage    weigh.Size          `json:"contextUsage"`      // of the leaf (docs/figures.md)
 	Cost     float64             `json:"cost"`              // dollars of all calls, each once (docs/figures.md)
 	Recorded float64             `json:"recorded"`          // the part of it that the session records
-	From     int64               `json:"from,omitempty"`    // time of the first message, milliseconds since 1970
-	To       int64               `json:"to,omitempty"`      // of the last one
-	Cache    CacheTotal          `json:"cache"`
-	Prices   string              `json:"prices"` // date of the price table
+	SubAgents
+	From   int64      `json:"from,omitempty"` // time of the first message, milliseconds since 1970
+	To     int64      `json:"to,omitempty"`   // of the last one
+	Cache  CacheTotal `json:"cache"`
+	Prices string     `json:"prices"` // date of the price table
+}
+
+// SubAgents are the calls of sub-agents that none of a session's rows has.
+type SubAgents struct {
+	Cost     float64 `json:"subagents,omitempty"` // dollars of them, part of the session's cost
+	Recorded float64 `json:"-"`
+	Calls    int64   `json:"-"`
+	// calls of sub-agents are in no cost: `--no-subagents`
+	Without bool   `json:"noSubagents,omitempty"`
+	Unread  int    `json:"unreadSubagents,omitempty"` // sub-agents that could not be read: they are not in `cost`
+	Owner   string `json:"subagentOf,omitempty"`      // id of the session whose sub-agent this one is
 }
 
 // A Finding is damage at a row: the first one at that place or later in the file.
@@ -76,6 +88,7 @@ type Report struct {
 	Head  Head
 	Index Index
 	Steps Steps
+	Subs  SubAgents // set before Begin
 
 	s        *sessionfmt.Session
 	r        *replay.Replay
@@ -169,8 +182,8 @@ func (p *Report) requests(leaf int) error {
 		Schema: "ctxtool/page/2", Olds: activity.OldTexts, News: activity.NewTexts, About: about, Reading: s.Reading(),
 		Version: s.Version, Rules: r.Rules.String(), Leaf: leaf, Entries: s.Len(), Kinds: kinds,
 		Coverage: s.Coverage, Stopped: p.Head.Stopped, Usage: p.Head.Usage, Hidden: t.Hidden, Window: p.Head.Window,
-		Prices: models.Date,
-		Cache:  CacheTotal{t.Prompt, t.Recorded.CacheRead, *achieved},
+		Prices: models.Date, SubAgents: p.Subs,
+		Cache: CacheTotal{t.Prompt, t.Recorded.CacheRead, *achieved},
 	}
 	p.findings(r.AllFindings())
 	return nil
@@ -260,9 +273,10 @@ type Summary struct {
 	Cost     float64 `json:"cost"`
 	Recorded float64 `json:"recorded"`
 	Copied   float64 `json:"copied,omitempty"`
-	Tokens   int64   `json:"tokens"`
-	Read     int64   `json:"read"`
-	Again    float64 `json:"again,omitempty"` // dollars for rebilled tokens
+	SubAgents
+	Tokens int64   `json:"tokens"`
+	Read   int64   `json:"read"`
+	Again  float64 `json:"again,omitempty"` // dollars for rebilled tokens
 	// Sizes are the context sizes of the path's requests in tokens, the maximum of each range
 	// of them.
 	Sizes []int `json:"sizes,omitempty"`
@@ -281,7 +295,7 @@ func (p *Report) Summary() *Summary {
 	s := &Summary{
 		About: h.About, Findings: len(h.Findings) + len(h.Stopped),
 		Tokens: p.total.Recorded.Prompt(), Read: h.Cache.Read, Again: p.total.Rebilled.Cost,
-		Cost: h.Cost, Recorded: h.Recorded, From: h.From, Over: h.Over, calls: p.Index.calls,
+		SubAgents: h.SubAgents, Cost: h.Cost, Recorded: h.Recorded, From: h.From, Over: h.Over, calls: p.Index.calls,
 	}
 	if at := p.s.Header(); at >= 0 {
 		s.id = p.s.ID(at)
@@ -320,9 +334,16 @@ type Store struct {
 
 // NewStore returns the report of a store with these sessions.
 func NewStore(title string, redacted bool, all []*Summary) *Store {
-	seen := models.CallSet{}
+	seen, sessions := models.CallSet{}, map[string]bool{}
+	for _, s := range all {
+		sessions[s.id] = sessions[s.id] || s.Owner == "" && s.Error == ""
+	}
 	for _, copies := range []bool{false, true} {
 		for _, s := range all {
+			if s.Owner != "" && sessions[s.Owner] { // its session's cost has this
+				s.Copied = s.Cost
+				continue
+			}
 			seen.AddSession(s.id)
 			for _, c := range s.calls {
 				if c.id.Copy == copies && !seen.Add(c.id) {

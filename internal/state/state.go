@@ -32,6 +32,9 @@ type Status struct {
 	Cost *float64 `json:"cost,omitempty"`
 	// the part of it that is recorded; absent with the agent's own `cost`
 	Recorded *float64 `json:"recorded,omitempty"`
+	// calls of sub-agents are not in `cost`: `--no-subagents`
+	NoSubAgents bool `json:"noSubagents,omitempty"`
+	Unread      int  `json:"unreadSubagents,omitempty"` // sub-agents that could not be read: they are not in `cost`
 	// seconds for which the provider still keeps the prompt cache, 0 once it is cold; absent where that is not known
 	Warm       *int64 `json:"warm,omitempty"`
 	Time       string `json:"time,omitempty"`       // of the last answer

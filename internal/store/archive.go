@@ -78,8 +78,8 @@ func (f *File) File() string {
 	return f.Name
 }
 
-// Part reports whether the file belongs to another session, as that of a sub-agent does.
-func (f *File) Part() bool { return f.part }
+// SubAgent reports whether the file is that of a sub-agent, as far as its name or its database tells.
+func (f *File) SubAgent() bool { return f.sub }
 
 // Written is when the file was written to last; the zero time if that is not known.
 func (f *File) Written() time.Time {

@@ -153,6 +153,7 @@ type File struct {
 	id   string // from the name; the header decides
 	by   *dialect.Dialect
 	part bool // it belongs to another session, as that of a sub-agent does
+	sub  bool // it is that of a sub-agent
 	info fs.DirEntry
 	row  jsonl.Value // of a session in a database, its first line
 }
@@ -173,7 +174,7 @@ func (f *File) written() (at time.Time, ok bool) {
 // header is that of the session.
 func (f *File) header(disk sessionfmt.Disk) HeaderInfo {
 	if f.row != nil {
-		return foreignHeader(f.by, f.row)
+		return foreignHeader(f.by, f.Name, f.row)
 	}
 	return ReadHeader(disk, f.Name)
 }
@@ -228,6 +229,7 @@ func (st Store) list() (all []File, err error) {
 			file := File{Name: name, Dir: in.dir, by: in.by, info: f}
 			if in.by != nil {
 				file.id, file.part = in.by.File(name)
+				file.sub = in.by.SubAgent != nil && in.by.SubAgent(name)
 			} else {
 				_, id, _ := strings.Cut(stem, "_")
 				file.id, file.part = cmp.Or(id, stem), st.beside(name, stem)
@@ -301,7 +303,7 @@ func (st Store) mayBeDatabase(in folder, name string) bool {
 func inDatabase(disk sessionfmt.Disk, name, dir string, f fs.DirEntry) (all []File) {
 	err := sessionfmt.InDatabase(disk, name, func(session string, row jsonl.Value, by *dialect.Dialect, part bool) {
 		all = append(all, File{Name: session, Dir: dir, id: filepath.Base(session), by: by, part: part,
-			info: f, row: row})
+			sub: part, info: f, row: row})
 	})
 	if err != nil {
 		all = []File{{Name: name, Dir: filepath.Dir(name), id: name, info: f}}
@@ -311,6 +313,12 @@ func inDatabase(disk sessionfmt.Disk, name, dir string, f fs.DirEntry) (all []Fi
 
 // Parts returns the files of the store, in the same order, and with those of sub-agents.
 func (st Store) Parts() ([]File, error) { return st.files() }
+
+// Families returns the sessions of the store with those of sub-agents, in the same order.
+func (st Store) Families() ([]File, error) {
+	all, err := st.files()
+	return slices.DeleteFunc(slices.Clone(all), func(f File) bool { return f.part && !f.sub }), err
+}
 
 // Files returns the sessions of the store, by folder and in the order of their names. Files of
 // sub-agents are sessions only in a folder that was named.
@@ -349,6 +357,9 @@ type HeaderInfo struct {
 	Agent              string // that wrote the session
 	ID, CWD, Timestamp string
 	Parent             string // the session that it was forked from
+	Owner              string // the session whose sub-agent wrote it; empty for a session of its own
+
+	by *dialect.Dialect // nil for pi
 }
 
 // mostHead is how far into a file its header is looked for, bytes.
@@ -364,7 +375,7 @@ func ReadHeader(disk sessionfmt.Disk, name string) HeaderInfo {
 		}
 		defer f.Close()
 		head, _ := dialect.ReadDocument(f, f.Size(), dialect.Messages, func(jsonl.Value, int) error { return nil })
-		return foreignHeader(sessionfmt.Sniff(head), head)
+		return foreignHeader(sessionfmt.Sniff(head), name, head)
 	}
 	f, err := disk.OpenRegular(name)
 	if err != nil {
@@ -372,7 +383,7 @@ func ReadHeader(disk sessionfmt.Disk, name string) HeaderInfo {
 		sessionfmt.InDatabase(disk, filepath.Dir(name),
 			func(session string, row jsonl.Value, by *dialect.Dialect, _ bool) {
 				if session == name {
-					h = foreignHeader(by, row)
+					h = foreignHeader(by, name, row)
 				}
 			})
 		return h
@@ -386,6 +397,7 @@ func ReadHeader(disk sessionfmt.Disk, name string) HeaderInfo {
 	lines := bufio.NewScanner(io.LimitReader(plain, mostHead))
 	lines.Buffer(make([]byte, 4<<10), mostHead)
 	var by *dialect.Dialect
+	owner := ""
 	for lines.Scan() {
 		line, err := jsonl.ParseValue(bytes.Trim(lines.Bytes(), "\x00"))
 		if err != nil || !line.IsObject() {
@@ -395,8 +407,10 @@ func ReadHeader(disk sessionfmt.Disk, name string) HeaderInfo {
 			if by = sessionfmt.Sniff(line); by == nil {
 				return headerInfo(nil, line)
 			}
+			owner = by.OwnerOf(name, line)
 		}
-		if h := foreignHeader(by, line); h.ID != "" {
+		if h := foreignHeader(by, name, line); h.ID != "" {
+			h.Owner = owner // by the first line
 			return h
 		}
 	}
@@ -404,7 +418,7 @@ func ReadHeader(disk sessionfmt.Disk, name string) HeaderInfo {
 }
 
 // foreignHeader is the header that a line of another agent's session makes, if it does.
-func foreignHeader(by *dialect.Dialect, line jsonl.Value) HeaderInfo {
+func foreignHeader(by *dialect.Dialect, name string, line jsonl.Value) HeaderInfo {
 	if by == nil {
 		return HeaderInfo{}
 	}
@@ -415,7 +429,9 @@ func foreignHeader(by *dialect.Dialect, line jsonl.Value) HeaderInfo {
 	e := dialect.Source{Kind: jsonl.Header, ID: []byte(id.Text()), Lines: []jsonl.Value{line}}
 	by.Make(&e)
 	header, _ := new(dialect.JSON).Append(nil, &e, e.Entry(), nil)
-	return headerInfo(by, header)
+	h := headerInfo(by, header)
+	h.Owner = by.OwnerOf(name, line)
+	return h
 }
 
 // headerInfo reads a header in the shape of pi.
@@ -426,5 +442,6 @@ func headerInfo(by *dialect.Dialect, line jsonl.Value) HeaderInfo {
 	}
 	var more [2]jsonl.Value
 	head.Line.Fields(more[:], "cwd", "parentSession")
-	return HeaderInfo{by.Agent(), head.ID.Text(), more[0].Text(), head.Timestamp.Text(), more[1].Text()}
+	return HeaderInfo{Agent: by.Agent(), ID: head.ID.Text(), CWD: more[0].Text(), Timestamp: head.Timestamp.Text(),
+		Parent: more[1].Text(), by: by}
 }

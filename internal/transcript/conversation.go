@@ -216,6 +216,7 @@ func (c *Conversation) chapter(records []int32, first int, end bool) Blocks {
 			}
 			kind, line := Shown(c.s, i, line)
 			r.entry, r.lone = line, kind == jsonl.Assistant && !c.s.Answers(i)
+			r.delegated = c.s.Delegated(i)
 			r.item(kind, Block{Record: i, By: i, Cut: c.cuts[i]}, line)
 		}
 		if end {

@@ -22,15 +22,16 @@ type reader struct {
 	yield func(*Block, error) bool
 	done  bool
 
-	b     Block
-	text  []byte
-	at    jsonl.Cursor
-	m     jsonl.Message
-	entry value      // the current one; nil in an envelope
-	lone  bool       // it answers no request; see Session.Answers in package sessionfmt
-	calls []ToolCall // without a result so far, in order
-	args  []byte     // memory of their arguments
-	from  int        // the record that contains them
+	b         Block
+	text      []byte
+	at        jsonl.Cursor
+	m         jsonl.Message
+	entry     value      // the current one; nil in an envelope
+	lone      bool       // it answers no request; see Session.Answers in package sessionfmt
+	delegated bool       // a sub-agent wrote it; see Session.Delegated there
+	calls     []ToolCall // without a result so far, in order
+	args      []byte     // memory of their arguments
+	from      int        // the record that contains them
 }
 
 // blocksOf returns the blocks that read makes, which begins with a reader in that state each time.
@@ -238,7 +239,7 @@ func (r *reader) answered() {
 		}
 	}
 	if r.inStory() && !r.lone {
-		r.story.request(m, r.entry)
+		r.story.request(m, r.entry, !r.delegated || !r.story.NoSubAgents)
 	}
 	if m.Failed() {
 		r.text = appendText(m.Failure, scratch.Reset(r.text))

@@ -62,7 +62,9 @@ func (r *reader) other(k jsonl.Kind, v value) {
 	case jsonl.UsageEntry:
 		r.paid(v.Get("usage"), v.Get("provider"), v.Get("model"))
 	case jsonl.ChildUsage:
-		r.paid(v.Get("childUsage"), nil, nil)
+		if r.story != nil && !r.story.NoSubAgents {
+			r.paid(v.Get("childUsage"), nil, nil)
+		}
 	case jsonl.Reset:
 		r.say(Setting, "reset", append(r.text, "what came before is left out"...))
 	case jsonl.Deletion:

@@ -31,6 +31,8 @@ type Story struct {
 	Computed float64     // dollars of calls that record no cost, by the table
 	Cuts     []Cut       // compactions
 	Aside    bool        // what comes now is on other branches: neither goal nor outcome
+	// NoSubAgents leaves out what sub-agents used.
+	NoSubAgents bool
 
 	files    map[string]*File
 	commands map[string]*Command
@@ -199,13 +201,16 @@ func (s *Story) file(path string) *File {
 	return f
 }
 
-// request records an answer to a request. entry is the answer's, if it is known.
-func (s *Story) request(m *jsonl.Message, entry value) {
+// request records an answer to a request. entry is the answer's, if it is known. One that is not paid has its cost
+// elsewhere.
+func (s *Story) request(m *jsonl.Message, entry value, paid bool) {
 	s.Requests++
 	if s.wants() {
 		s.want(s.asked.Answered())
 	}
-	s.pay(m.Usage, m.Provider, m.Model, entry)
+	if paid {
+		s.pay(m.Usage, m.Provider, m.Model, entry)
+	}
 	if last := len(s.Models) - 1; last >= 0 && m.Provider.Is(s.Models[last].Provider) && m.Model.Is(s.Models[last].ID) {
 		return
 	}

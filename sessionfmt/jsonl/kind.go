@@ -201,6 +201,7 @@ type Picked struct {
 	BadUTF8                       bool    // the line has bytes that are not UTF-8
 	Unanswered                    bool    // an answer to no request; see Session.Answers in package sessionfmt
 	Strange                       bool    // its message has a member that is neither picked nor known
+	Delegated                     bool    // of a sub-agent; see Session.Delegated there
 
 	by   *HeadReader
 	said *Message // once it is read

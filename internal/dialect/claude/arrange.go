@@ -45,9 +45,13 @@ type arranger struct {
 	titled   dialect.Code
 	about    []dialect.Span // lines about the session
 	bridge   []dialect.Span // likewise, the last one of its kind
-	title    *dialect.Line
-	loose    int  // answers whose last line was written before they ended
-	based    bool // the file continues another
+
+	calls     []dialect.Span // of sub-agents: the last line of each answer
+	delegated map[string]int // places in calls
+
+	title *dialect.Line
+	loose int  // answers whose last line was written before they ended
+	based bool // the file continues another
 }
 
 // A finding is one that is to be reported.
@@ -78,9 +82,10 @@ type entry struct {
 func newArranger() dialect.Arranger {
 	return &arranger{
 		at: map[uint64]link{}, results: map[uint64]int32{},
-		replaced: map[string]bool{}, shapes: map[string]dialect.Span{}, keeps: map[int32][]int32{},
-		tail: [2]int32{-1, -1},
-		last: link{entry: -1}, recorded: link{entry: -1}, forked: link{entry: -1},
+		delegated: map[string]int{}, replaced: map[string]bool{}, shapes: map[string]dialect.Span{},
+		keeps: map[int32][]int32{},
+		tail:  [2]int32{-1, -1},
+		last:  link{entry: -1}, recorded: link{entry: -1}, forked: link{entry: -1},
 		sent: [2]sent{{entry: -1}, {entry: -1}},
 	}
 }
@@ -197,7 +202,10 @@ func (a *arranger) record(t dialect.Tree, l *dialect.Line, code dialect.Code, si
 		}
 		a.lost = finding{}
 	}
-	if code == progress { // a link, and nothing else
+	if code == delegated && l.Own {
+		a.delegate(l)
+	}
+	if code == progress || code == delegated { // a link, and nothing else
 		a.put(l.ID, above)
 		return
 	}
@@ -228,6 +236,16 @@ func (a *arranger) record(t dialect.Tree, l *dialect.Line, code dialect.Code, si
 	default:
 		a.add(t, kinds[code], l, a.end(up), side)
 	}
+}
+
+// delegate takes a line with an answer of a sub-agent, whose usage grows from line to line.
+func (a *arranger) delegate(l *dialect.Line) {
+	if k, ok := a.delegated[string(l.Group)]; ok && len(l.Group) > 0 {
+		a.calls[k] = l.At
+		return
+	}
+	a.delegated[string(l.Group)] = len(a.calls)
+	a.calls = append(a.calls, l.At)
 }
 
 // fork takes the head of a sub-agent that begins with the context of its parent, as that was when a
@@ -280,6 +298,9 @@ func (a *arranger) add(t dialect.Tree, kind jsonl.Kind, l *dialect.Line, up int3
 		t.Move(rule.Branch, int(up))
 	}
 	e := int32(t.Add(dialect.ByKind(kind), kind, l, more...))
+	if side == 1 {
+		t.Delegated(int(e))
+	}
 	code := l.Code & codeMask
 	made := entry{parent: up, code: code, of: -1, end: e, within: a.around(l, code, up)}
 	if code == answer {
@@ -416,6 +437,9 @@ func (a *arranger) End(t dialect.Tree) {
 		t.Report("unfinished-usage", &dialect.Line{},
 			fmt.Sprintf("answers that were written before they ended: %d. Their output tokens are a lower bound",
 				a.loose))
+	}
+	for _, at := range a.calls {
+		t.Aside(at)
 	}
 	leaf := a.leaf()
 	if a.title != nil {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"ctxtool/internal/dialect"
 	"ctxtool/sessionfmt/jsonl"
@@ -25,11 +26,11 @@ var Dialect = dialect.Dialect{
 	Store: dialect.Store{Variable: "CLAUDE_CONFIG_DIR", Home: ".claude", Folders: []string{"projects"},
 		Settings: "settings.json"},
 	Days: days,
-	File: fileID, Session: sessionID, Policy: "claude-code",
+	File: fileID, SubAgent: isSubAgent, Owner: owner, Nests: nests, Session: sessionID, Policy: "claude-code",
 	Pick: jsonl.Pick{
 		Record: []string{"isSidechain", "subtype", "isMeta", "isCompactSummary", "logicalParentUuid", "leafUuid",
 			"explicit", "summarizeMetadata", "attachment", "rendered", "version", "parentLastUuid",
-			"requestId", "forkedFrom"},
+			"requestId", "forkedFrom", "data"},
 		Message: []string{"id", "model", "stop_reason", "content"},
 		As:      jsonl.Names{ID: "uuid", Parent: "parentUuid", Message: "message"},
 	},
@@ -94,7 +95,40 @@ func days(settings jsonl.Value) float64 {
 func fileID(name string) (id string, part bool) {
 	id, _, _ = strings.Cut(filepath.Base(name), ".")
 	return id, strings.HasPrefix(id, "agent-") ||
-		slices.Contains(strings.Split(filepath.ToSlash(name), "/"), "subagents")
+		slices.Contains(strings.Split(filepath.ToSlash(name), "/"), subagents)
+}
+
+// subagents is the folder with the sub-agents of a session, in one of its id.
+const subagents = "subagents"
+
+func isSubAgent(name string) bool { _, part := fileID(name); return part }
+
+// owner is the session that a sub-agent works for. Sessions of their own have agents' names in other members.
+func owner(name string, first jsonl.Value) string {
+	f := first.All("agentId", "isSidechain", "sessionId", "parentSessionId", "type")
+	switch {
+	case f[4].Is("fork-context-ref"):
+		return f[3].Text()
+	case f[0].IsString() && f[1].Truthy():
+		return f[2].Text()
+	}
+	if isSubAgent(name) {
+		return f[2].Text()
+	}
+	return ""
+}
+
+// nests are a folder of the session's own, and in older versions that of the session.
+func nests(name, id string) []dialect.Nest {
+	dir := filepath.Dir(name)
+	file, _ := fileID(name)
+	part := func(name string, _ time.Time) bool { return strings.HasPrefix(filepath.Base(name), "agent-") }
+	all := []dialect.Nest{{Dir: dir, May: part},
+		{Dir: filepath.Join(dir, file, subagents), Deep: true, Own: true, May: part}}
+	if file != id { // it was renamed
+		all = append(all, dialect.Nest{Dir: filepath.Join(dir, id, subagents), Deep: true, Own: true, May: part})
+	}
+	return all
 }
 
 // sessionID is the session of a record: other lines do not tell the folder. A stream has another name for it.
@@ -138,6 +172,7 @@ const (
 	unsent                              // one that it did not send
 	snapshot                            // the system prompt and the tools as it sends them
 	progress                            // of a tool or a hook
+	delegated                           // an answer in the progress of a sub-agent
 	title                               // of the session, which the model gave
 	ownTitle                            // likewise, which the user gave
 	lastPrompt                          // the leaf
@@ -201,6 +236,7 @@ const (
 	atForked
 	atRequest
 	atCopied
+	atData
 )
 
 // read is the dialect's Read.
@@ -229,6 +265,11 @@ func read(p *jsonl.Picked) dialect.Head {
 		}
 	case attachment:
 		head.Code = attachmentCode(p)
+	case progress:
+		if m := p.Record[atData].Get("message"); p.Record[atData].Get("type").Is("agent_progress") &&
+			m.Get("type").Is("assistant") && m.Get("message").Get("usage").IsObject() {
+			head.Code, head.Group = delegated, jsonl.FirstText(m.Get("requestId"), m.Get("message").Get("id"))
+		}
 	case forked:
 		head.Ref = p.Record[atForked]
 	case lastPrompt:

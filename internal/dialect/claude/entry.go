@@ -59,6 +59,8 @@ func makeEntry(s *dialect.Source) {
 		m.prompt()
 	case jsonl.ToolResult:
 		m.outcome()
+	case jsonl.UsageEntry:
+		m.delegated()
 	default:
 		m.note()
 	}
@@ -255,6 +257,19 @@ func (m *maker) answer(lines []jsonl.Value) (last int) {
 	}
 	m.nativeAnswer(msg, lines)
 	return last
+}
+
+// delegated makes the usage of a sub-agent's answer, of a line of its progress.
+func (m *maker) delegated() {
+	of := m.Lines[0].Get("data").Get("message").All("uuid", "timestamp", "message")
+	said := of[2].All("id", "model", "usage")
+	m.ID = []byte(jsonl.FirstText(of[0], m.Lines[0].Get("uuid")).Text())
+	m.e.Time = jsonl.FirstText(of[1], m.timestamp)
+	m.e.SetText("kind", "subagent")
+	m.e.SetText("provider", "anthropic")
+	m.e.Set("model", said[1])
+	m.e.Set("responseId", said[0])
+	m.e.Set("usage", m.Usage(readUsage(said[2]), nil))
 }
 
 // nativeAnswer adds lines of an answer as they were sent.

@@ -18,12 +18,15 @@ import (
 //go:embed fields.txt
 var fields string
 
+// folders are those of rollouts.
+var folders = []string{"sessions", "archived_sessions"}
+
 // Dialect is the format of Codex.
 var Dialect = dialect.Dialect{
 	Name: "codex", Fields: fields, Interface: "openai-responses",
 	Sniff: sniff,
-	Store: dialect.Store{Variable: "CODEX_HOME", Home: ".codex", Folders: []string{"sessions", "archived_sessions"}},
-	File:  fileID, Session: sessionID, Policy: "codex",
+	Store: dialect.Store{Variable: "CODEX_HOME", Home: ".codex", Folders: folders},
+	File:  fileID, Owner: owner, Nests: nests, Session: sessionID, Policy: "codex",
 	Pick: jsonl.Pick{
 		Record:  []string{"metadata"},
 		Message: []string{"type", "id", "call_id", "content", "model", "service_tier", "output"},
@@ -64,13 +67,16 @@ func isRecord(v jsonl.Value) bool {
 	return f[0].IsString() && f[1].IsString() && f[2].IsObject()
 }
 
-// stamp stands before the id in the name of a rollout.
-const stamp = "2006-01-02T15-04-05-"
+// rollout begins the name of a rollout, and stamp stands before the id in it.
+const (
+	rollout = "rollout-"
+	stamp   = "2006-01-02T15-04-05-"
+)
 
 // fileID is the id by the name of a rollout. What follows it tells a thread's files apart.
 func fileID(name string) (id string, part bool) {
 	id, _, _ = strings.Cut(filepath.Base(name), ".")
-	if rest, ok := strings.CutPrefix(id, "rollout-"); ok && len(rest) > len(stamp) {
+	if rest, ok := strings.CutPrefix(id, rollout); ok && len(rest) > len(stamp) {
 		id, _, _ = strings.Cut(rest[len(stamp):], "_")
 	}
 	return id, false

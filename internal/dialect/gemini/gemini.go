@@ -28,7 +28,8 @@ var Dialect = chat.Dialect(dialect.Dialect{
 	Name: "gemini", Fields: fields, Interface: "google",
 	Sniff: func(first jsonl.Value) bool { _, ok := about(first); return ok }, Document: newListed, New: newArranger,
 	Store: dialect.Store{Variable: "GEMINI_CLI_HOME", Folders: []string{".gemini/tmp"}},
-	File:  fileID, Policy: "pi",
+	File:  fileID, SubAgent: func(name string) bool { return owner(name, nil) != "" }, Owner: owner, Nests: nests,
+	Policy:    "pi",
 	Pick:      jsonl.Pick{Record: []string{"$set", "$rewindTo"}},
 	Bulk:      []dialect.Bulk{{About: "histories in checkpoints", Path: []string{"$set", "messages"}}},
 	Rules:     Rules,
@@ -41,9 +42,24 @@ func fileID(name string) (id string, part bool) {
 	base, dir := filepath.Base(name), filepath.Base(filepath.Dir(name))
 	id, _, _ = strings.Cut(base, ".")
 	if at := strings.LastIndexByte(id, '-'); at >= 0 && strings.HasPrefix(id, "session-") {
-		return id[at+1:], dir != "chats"
+		return id[at+1:], dir != chats
 	}
 	return id, true
+}
+
+// chats is the folder with the sessions of a project. Those of sub-agents are in it, in a folder with the id of the
+// session.
+const chats = "chats"
+
+func owner(name string, _ jsonl.Value) string {
+	if dir := filepath.Dir(name); filepath.Base(filepath.Dir(dir)) == chats {
+		return filepath.Base(dir)
+	}
+	return ""
+}
+
+func nests(name, id string) []dialect.Nest {
+	return []dialect.Nest{{Dir: filepath.Join(filepath.Dir(name), id), Deep: true, Own: true}}
 }
 
 // about reads the first line, what a document has besides its messages, or a change of settings,

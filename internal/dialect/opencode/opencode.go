@@ -25,7 +25,7 @@ var Dialect = dialect.Dialect{
 	Sniff: sniff,
 	Store: dialect.Store{Variable: "XDG_DATA_HOME", Home: filepath.Join(".local", "share"),
 		Folders: []string{filepath.Join("opencode", "opencode.db")}},
-	File: fileID, Session: sessionID, Policy: "opencode", Unrecorded: "titles", OlderCopies: true,
+	File: fileID, Owner: owner, Session: sessionID, Policy: "opencode", Unrecorded: "titles", OlderCopies: true,
 	Version: func(row jsonl.Value) jsonl.Value { return row.Get("version") }, Newest: "1.18.33",
 	Database: &dialect.Database{
 		Files: "opencode*.db", Sessions: "session", ID: "id", Parent: "parent_id", Time: written,
@@ -50,7 +50,7 @@ var Version2 = dialect.Dialect{
 	Sniff: func(first jsonl.Value) bool {
 		return isSession(first) && strings.HasPrefix(first.Get("version").Text(), "2.")
 	},
-	File: fileID, Session: sessionID, Policy: "opencode", Unrecorded: "titles", Neutral: true,
+	File: fileID, Owner: owner, Session: sessionID, Policy: "opencode", Unrecorded: "titles", Neutral: true,
 	OlderCopies: true,
 	Read:        read, Scan: scan, New: newArranger, Make: makeEntry,
 	Certainty: dialect.Certainty{Messages: "rule", System: "absent", Tools: "absent"},
@@ -63,6 +63,9 @@ func isSession(line jsonl.Value) bool {
 	f := line.All("table", "id", "directory")
 	return f[0].Is("session") && f[1].IsString() && f[2].IsString()
 }
+
+// owner is the session that a sub-agent's is the child of. Forks are no children.
+func owner(_ string, row jsonl.Value) string { return row.Get("parent_id").Text() }
 
 func sessionID(line jsonl.Value) jsonl.Value {
 	if !isSession(line) {

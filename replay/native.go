@@ -3,6 +3,7 @@ package replay
 import (
 	"iter"
 
+	"ctxtool/internal/rule"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -15,6 +16,11 @@ func (e *Envelope) Native() iter.Seq2[jsonl.Value, error] {
 			return
 		}
 		n := e.r.Natives()
+		if model, err := e.ModelRef(); err == nil {
+			to := rule.Asked{Host: model.Provider, Model: model.ID}
+			n.l.lines.Ask(to)
+			n.l.edits.Ask(to)
+		}
 		for i := range e.Len() {
 			m := e.Piece(i)
 			if !m.Sent() {

@@ -286,6 +286,9 @@ func (r *Reader) Native(i int) (jsonl.Value, error) {
 	return line, err
 }
 
+// Ask makes Native return messages as they are sent to that model.
+func (r *Reader) Ask(to rule.Asked) { r.to, r.unread = to, false }
+
 // foreign is a record of another agent's session in pi's shape. If said is not nil, it is set to the
 // message of a message entry, whose JSON has that size, 0 for none.
 func (r *Reader) foreign(i int, native bool, said *jsonl.Message) (line jsonl.Value, size int, err error) {
@@ -312,7 +315,7 @@ func (r *Reader) typed(i int, native bool) (*dialect.Entry, error) {
 	}
 	src.Kind, src.ID, src.Parent, src.Part = rec.kind, idText(r.s.idOf(i)), idText(r.s.parentOf(i)), part
 	src.Kept = r.s.kept[i]
-	src.Unanswered, src.Native = rec.flags&flagUnanswered != 0, native
+	src.Unanswered, src.Native, src.To = rec.flags&flagUnanswered != 0, native, r.to
 	switch {
 	case !known:
 		src.Reset()

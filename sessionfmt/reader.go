@@ -7,6 +7,7 @@ import (
 	"ctxtool/internal/base/scratch"
 	"ctxtool/internal/base/work"
 	"ctxtool/internal/dialect"
+	"ctxtool/internal/rule"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -22,8 +23,9 @@ type Reader struct {
 	line    []byte // a message of a document, on one line
 	spans   []dialect.Span
 	source  dialect.Source
-	made    int  // the record of the last one
-	unread  bool // nothing was read since
+	made    int        // the record of the last one
+	unread  bool       // nothing was read since
+	to      rule.Asked // see Ask
 	write   dialect.JSON
 	shown   []byte // an entry or a message that is not as in the file
 	showing int    // 1 + the record whose line that is, 0 for none

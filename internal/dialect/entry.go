@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"ctxtool/internal/rule"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -21,6 +22,8 @@ type Source struct {
 	Spans      []Span        // where they are
 	// Native asks for messages as the agent sends them; see Message.
 	Native bool
+	// To is who the request asks that they are for, if that is known.
+	To rule.Asked
 
 	// Entries are what the lines make: the entry of that part, or those of all parts.
 	Entries []Entry

@@ -3,18 +3,23 @@ package jsonl
 import (
 	"cmp"
 	"reflect"
+	"slices"
+	"strings"
 	"unsafe"
 )
 
 // A Shape reads objects into a struct, each in one pass. A field of the struct is the member of its name, or
 // of that in its tag member: a [String], a [Value], or a struct for a member that is an object itself, whose
-// first field, named raw, is all of it. Fields of members that an object does not have stay as they are.
+// first field, named raw, is all of it. A bool, not the first field, becomes true if the object has a member
+// besides these and those that its tag known names. Fields of members that an object does not have stay as they are.
 type Shape[T any] struct{ of shape }
 
 // A shape is an object's. Where fields are is counted from the outermost struct.
 type shape struct {
 	members []shaped
 	raw     uintptr // of a member
+	known   []string
+	unread  uintptr // of the field for other members, 0 for none
 }
 
 type shaped struct {
@@ -31,6 +36,10 @@ func shapeOf(t reflect.Type, at uintptr) (s shape) {
 	for k := range t.NumField() {
 		f := t.Field(k)
 		m := shaped{name: cmp.Or(f.Tag.Get("member"), f.Name), at: at + f.Offset}
+		if f.Type.Kind() == reflect.Bool {
+			s.known, s.unread = strings.Fields(f.Tag.Get("known")), m.at
+			continue
+		}
 		switch f.Type {
 		case reflect.TypeFor[String]():
 			m.text = true
@@ -66,9 +75,12 @@ func (s *shape) read(c *Cursor, to unsafe.Pointer) {
 		}
 		if m := s.find(name); m != nil {
 			m.read(c, to)
-		} else {
-			c.Value()
+			continue
 		}
+		if s.unread != 0 && !slices.Contains(s.known, string(name)) {
+			*(*bool)(unsafe.Add(to, s.unread)) = true
+		}
+		c.Value()
 	}
 }
 
@@ -111,4 +123,7 @@ func (s *shape) clear(to unsafe.Pointer) {
 		}
 	}
 	*(*Value)(unsafe.Add(to, s.raw)) = nil
+	if s.unread != 0 {
+		*(*bool)(unsafe.Add(to, s.unread)) = false
+	}
 }

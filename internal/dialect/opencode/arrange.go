@@ -26,6 +26,7 @@ type arranger struct {
 	sent     []*message      // those on the path, in order
 	held     *opened         // asks for a summary
 	removed  map[uint64]bool
+	model    string // that the last prompt asked, with its provider
 	revert   []byte // the first message that the next prompt takes back
 	late     []late
 	spans    []dialect.Span // in use for one entry
@@ -48,8 +49,10 @@ type message struct {
 	before      int32 // the leaf before it
 	entry, made int32 // its first entry, and how many it has: none while it is open
 	index       int32 // of a message that is sent
+	rules       rule.Set
 	code        dialect.Code
 	in          place
+	sums        bool // asked for a summary, and stands before it
 }
 
 // An opened message has the line that it began with.
@@ -75,6 +78,7 @@ type part struct {
 	next   int32
 	call   int32 // the number of its line among calls, from 1
 	code   dialect.Code
+	rules  rule.Set
 	result bool // has an entry for what the call returned
 	gone   bool // it is removed
 }
@@ -126,16 +130,29 @@ func (a *arranger) message(t dialect.Tree, l *dialect.Line) {
 			if m.made > 0 {
 				t.Replace(l.Rules, int(m.entry), m.at, l.At)
 			}
-			m.code, m.at = l.Code, l.At
+			m.code, m.at, m.rules = l.Code, l.At, m.rules|l.Rules
 			return
 		}
 	}
 	if l.Code != user {
 		a.seal(t)
 	}
-	k := a.messages.Add(message{at: l.At, time: l.Time, id: id, number: l.Number, code: l.Code, in: inOpen})
+	k := a.messages.Add(message{at: l.At, time: l.Time, id: id, number: l.Number, code: l.Code, in: inOpen,
+		rules: l.Rules | a.asks(t, l)})
 	a.known[id] = k
 	a.open = append(a.open, opened{a.messages.At(k), l.Clone()})
+}
+
+// asks returns the rules that follow from the model that a prompt asks.
+func (a *arranger) asks(t dialect.Tree, l *dialect.Line) rule.Set {
+	if l.Code != user || len(l.Group) == 0 || string(l.Group) == a.model {
+		return 0
+	}
+	provider, model, _ := bytes.Cut(l.Group, []byte{0})
+	t.Asked(provider, model)
+	other := a.model != ""
+	a.model = string(l.Group)
+	return rule.If(other, otherModel)
 }
 
 // seal adds the entries of the open messages, after what is to be taken out.
@@ -169,6 +186,9 @@ func (a *arranger) remove(t dialect.Tree, l *dialect.Line) {
 	id := dialect.Key(l.ID)
 	if m := a.find(id); m.in == inOpen {
 		m.in = nowhere
+		if a.held != nil && a.held.message == m {
+			a.held = nil
+		}
 		a.open = slices.DeleteFunc(a.open, func(o opened) bool { return o.message == m })
 	} else {
 		a.removed[id] = true
@@ -259,7 +279,7 @@ func (a *arranger) add(t dialect.Tree, m opened) {
 		m.before = int32(t.Leaf())
 		t.Add(refused, jsonl.UsageEntry, m.begins())
 	case m.code == user && a.has(m.message, compaction):
-		a.held = &m
+		a.held, m.in = &m, inOpen // a later version of its part says what stays
 	case m.code == user && !a.has(m.message):
 	case m.code == user && a.has(m.message, synthetic) && !a.has(m.message, text):
 		a.put(t, rule.Note, m, jsonl.Custom)
@@ -272,7 +292,7 @@ func (a *arranger) add(t dialect.Tree, m opened) {
 
 // begins is the line that the message began with, at the place of its last version.
 func (o *opened) begins() *dialect.Line {
-	o.line.Code, o.line.At = o.code, o.at
+	o.line.Code, o.line.At, o.line.Rules = o.code, o.at, o.rules
 	return o.line
 }
 
@@ -286,11 +306,26 @@ func (a *arranger) answer(t dialect.Tree, m opened) {
 		a.edit(t, brokenOff, m.line)
 		return
 	}
+	var last *part
+	var files []dialect.Span // parts before the last result with media, which are sent after all results
+	for p := range a.partsOf(m.message) {
+		if !p.calls() {
+			continue
+		}
+		last = p
+		if p.rules.Has(media) {
+			files = append(files, p.at)
+		}
+	}
 	for p := range a.partsOf(m.message) {
 		if p.calls() {
 			line := a.calls[p.call-1]
-			line.Code, line.At, p.result = p.code, p.at, true
-			t.Add(rule.Result, jsonl.ToolResult, line)
+			line.Code, line.At, line.Rules, p.result = p.code, p.at, p.rules, true
+			more := files
+			if p != last {
+				more = nil
+			}
+			t.Add(rule.Result, jsonl.ToolResult, line, more...)
 			m.made++
 		}
 	}
@@ -301,6 +336,9 @@ func (p *part) calls() bool { return p.code == tool || p.code == returned || p.c
 // put adds the first entry of a message.
 func (a *arranger) put(t dialect.Tree, by rule.Rule, m opened, kind jsonl.Kind) {
 	m.before = int32(t.Leaf())
+	for p := range a.partsOf(m.message) {
+		m.rules |= p.rules
+	}
 	a.spans = a.appendSpans(a.spans[:0], m.message)
 	m.entry, m.made = int32(t.Add(by, kind, m.begins(), a.spans[1:]...)), 1
 	a.send(m.message)
@@ -309,7 +347,7 @@ func (a *arranger) put(t dialect.Tree, by rule.Rule, m opened, kind jsonl.Kind) 
 // putHeld puts the message that asks for a summary, if there is one: it gets none.
 func (a *arranger) putHeld(t dialect.Tree) {
 	if held := a.held; held != nil {
-		a.held = nil
+		a.held, held.in = nil, nowhere
 		a.put(t, rule.Prompt, *held, jsonl.User)
 	}
 }
@@ -324,6 +362,9 @@ func (a *arranger) send(m *message) {
 func (a *arranger) summarize(t dialect.Tree, m opened) {
 	asked := a.held
 	a.held = nil
+	if asked != nil {
+		asked.in = nowhere
+	}
 	if asked == nil {
 		a.put(t, rule.Answer, m, jsonl.Assistant)
 		return
@@ -335,107 +376,18 @@ func (a *arranger) summarize(t dialect.Tree, m opened) {
 	for p := range a.partsOf(asked.message) {
 		if from := a.find(p.tail); p.code == compaction && p.tail != 0 && from.in == inSent {
 			kept = a.sent[from.index:]
+			m.rules |= rule.Of(keptTail)
 		}
 	}
 	for _, k := range kept {
-		a.spans = a.appendSpans(a.spans, k)
+		if !k.sums && k.code != failed {
+			a.spans = a.appendSpans(a.spans, k)
+			m.rules |= k.rules
+		}
 	}
+	asked.sums = true
 	asked.entry, asked.made = int32(t.Add(rule.Compaction, jsonl.Transform, m.begins(), a.spans[1:]...)), 1
 	a.send(asked.message)
-}
-
-// part takes a version of a part.
-func (a *arranger) part(t dialect.Tree, l *dialect.Line) {
-	m := a.find(dialect.Key(l.Ref))
-	if m.in == nowhere {
-		return // of a message that is gone, or has become a summary
-	}
-	id, sealed := dialect.Key(l.ID), m.in == inSent
-	p := a.partOf(m, id)
-	ofResult := p != nil && p.result && l.Code != partRemoved
-	switch {
-	case l.Code == partRemoved && p == nil:
-		return
-	case l.Code == partRemoved:
-		p.gone = true
-		delete(a.named, [2]uint64{m.id, id})
-	case p == nil:
-		p = a.addPart(m, id, l)
-	case sealed && !a.differs(t, p, l):
-		return
-	default:
-		p.at, p.code = l.At, l.Code
-	}
-	switch {
-	case ofResult:
-		a.late = append(a.late, late{l.Clone(), nil})
-	case sealed:
-		a.late = append(a.late, late{l.Clone(), a.appendSpans(nil, m)})
-	case p.calls() && p.call == 0:
-		a.calls = append(a.calls, l.Clone())
-		p.call = int32(len(a.calls))
-	}
-}
-
-// most is how many parts of a message are looked at one by one.
-const most = 32
-
-// partOf returns a part of a message by its id, nil if it has no such.
-func (a *arranger) partOf(m *message, id uint64) *part {
-	at := m.first
-	for range min(m.count, most) {
-		p := a.parts.At(at)
-		if p.id == id && !p.gone {
-			return p
-		}
-		at = p.next
-	}
-	if k, ok := a.named[[2]uint64{m.id, id}]; ok {
-		return a.parts.At(k)
-	}
-	return nil
-}
-
-// addPart adds a part to a message.
-func (a *arranger) addPart(m *message, id uint64, l *dialect.Line) *part {
-	k := a.parts.Add(part{at: l.At, id: id, code: l.Code})
-	if len(l.Group) > 0 {
-		a.parts.At(k).tail = dialect.Key(l.Group)
-	}
-	switch {
-	case m.count == 0:
-		m.first = k
-	case m.count >= most:
-		a.named[[2]uint64{m.id, id}] = k
-		fallthrough
-	default:
-		a.parts.At(m.last).next = k
-	}
-	m.last = k
-	m.count++
-	return a.parts.At(k)
-}
-
-// differs reports whether a later version of a part is sent as something else.
-func (a *arranger) differs(t dialect.Tree, p *part, l *dialect.Line) bool {
-	if p.code != l.Code {
-		return true
-	}
-	var said [2][]byte
-	for k, at := range []dialect.Span{p.at, l.At} {
-		var s dialect.Source
-		e, now := s.Add(), make([]row, 1)
-		now[0].read(t.Read(at))
-		msg := e.Message(jsonl.OtherMessage)
-		msg.Body()
-		addBlocks(msg, now)
-		if p := &now[0].data.part; p.typ.Is("tool") {
-			addReturned(e.Message(jsonl.OtherMessage), p)
-		}
-		e.Transformer, s.Kind = "differs", jsonl.Transform
-		said[k], _ = new(dialect.JSON).Append(nil, &s, e, nil)
-	}
-	return !bytes.Equal(said[0], said[1])
 }
 
 // End is of [dialect.Arranger].

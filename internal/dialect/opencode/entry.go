@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"ctxtool/internal/dialect"
+	"ctxtool/internal/rule"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -68,6 +69,7 @@ func makeEntry(s *dialect.Source) {
 		m.e.Set("data", first.data.raw)
 	case jsonl.ToolResult:
 		m.result(first)
+		m.nativeMedia(&m.e.Messages[0], m.rows[1:])
 	default:
 		m.message(m.rows, s.Kind)
 	}
@@ -114,7 +116,12 @@ func (m *maker) message(of []row, kind jsonl.Kind) {
 		msg.Stop(own.data.info.stopReason())
 	}
 	msg.Set("id", own.name())
-	m.native(msg, parts, kind == jsonl.Assistant)
+	m.native(msg, parts, kind == jsonl.Assistant, m.foreign(&own.data.info))
+}
+
+// foreign reports whether a request asks another model than the one that gave an answer.
+func (m *maker) foreign(of *infoData) bool {
+	return m.To != (rule.Asked{}) && (!of.providerID.Is(m.To.Host) || !of.modelID.Is(m.To.Model))
 }
 
 // addBlocks adds what parts say.
@@ -246,10 +253,14 @@ func (m *maker) compaction() {
 			continue
 		}
 		m.message(of, jsonl.Assistant)
+		n := len(m.e.Messages)
 		for k := range of[1:] {
 			if p := &of[1+k]; p.data.part.typ.Is("tool") {
 				m.result(p)
 			}
+		}
+		if len(m.e.Messages) > n {
+			m.nativeMedia(&m.e.Messages[len(m.e.Messages)-1], of[1:])
 		}
 	}
 }
@@ -277,7 +288,7 @@ func (m *maker) edit() {
 	}
 	msg.Body()
 	addBlocks(msg, of[0][1:])
-	m.native(msg, of[0][1:], target.data.info.role.Is("assistant"))
+	m.native(msg, of[0][1:], target.data.info.role.Is("assistant"), m.foreign(&target.data.info))
 }
 
 // stopReason is why an answer ended, as pi says it, empty where its calls tell.

@@ -1,6 +1,8 @@
 package opencode
 
 import (
+	"slices"
+
 	"ctxtool/internal/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -9,11 +11,11 @@ import (
 // Chat Completions.
 
 // native adds what was sent for a message of parts.
-func (m *maker) native(msg *dialect.Message, parts []row, answer bool) {
+func (m *maker) native(msg *dialect.Message, parts []row, answer, foreign bool) {
 	switch {
 	case !m.Native:
 	case answer:
-		msg.Native = dialect.List(sentAnswer(parts))
+		msg.Native = dialect.List(sentAnswer(parts, foreign))
 	default:
 		msg.Native = dialect.List(jsonl.Value(`{"role":"user"}`).With("content", sentPrompt(parts)))
 	}
@@ -38,13 +40,15 @@ func sentPrompt(parts []row) jsonl.Value {
 	return dialect.List(all...)
 }
 
-// sentAnswer is an answer as it is sent.
-func sentAnswer(parts []row) jsonl.Value {
+// sentAnswer is an answer as it is sent: to another model its reasoning is a part of the text.
+func sentAnswer(parts []row, foreign bool) jsonl.Value {
 	var said, thought []byte
 	var calls []jsonl.Value
 	one := jsonl.Value(`{"role":"assistant"}`)
 	for k := range parts {
 		switch p := &parts[k].data.part; {
+		case p.typ.Is("reasoning") && foreign:
+			said = p.text.AppendText(said)
 		case p.typ.Is("reasoning"):
 			thought = p.text.AppendText(thought)
 		case p.typ.Is("tool"):
@@ -71,3 +75,23 @@ func (m *maker) nativeResult(msg *dialect.Message, p *partData) {
 			p.callID).With("content", said.Value))
 	}
 }
+
+// nativeMedia adds what is sent after the last result of an answer: the files of all of them.
+func (m *maker) nativeMedia(msg *dialect.Message, parts []row) {
+	var all []jsonl.Value
+	for k := range parts {
+		if p := &parts[k].data.part; p.typ.Is("tool") && p.media() {
+			for f := range p.state.attachments.Elements {
+				all = append(all, jsonl.Value(`{"type":"image_url"}`).With("image_url",
+					jsonl.Value("{}").With("url", f.Get("url"))))
+			}
+		}
+	}
+	if m.Native && len(all) > 0 {
+		all = slices.Insert(all, 0, mediaText)
+		user := jsonl.Value(`{"role":"user"}`).With("content", dialect.List(all...))
+		msg.Native = dialect.List(append(slices.Collect(msg.Native.Elements), user)...)
+	}
+}
+
+var mediaText = jsonl.Value(`{"type":"text","text":"Attached media from tool result:"}`)

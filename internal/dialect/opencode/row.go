@@ -2,8 +2,10 @@ package opencode
 
 import (
 	"bytes"
+	"slices"
 
 	"ctxtool/internal/dialect"
+	"ctxtool/internal/rule"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -22,7 +24,9 @@ type row struct {
 
 // An infoData is what is read of a message.
 type infoData struct {
-	raw, id, role, error, finish, summary, providerID, modelID, tokens, cost, time jsonl.Value
+	raw, id, role, error, finish, summary, providerID, modelID, tokens, cost, time, agent jsonl.Value
+
+	model struct{ raw, providerID, modelID jsonl.Value } // of a prompt
 }
 
 // A partData is what is read of a part.
@@ -36,6 +40,8 @@ type partData struct {
 		raw, status, input, metadata, time, attachments jsonl.Value
 		output, error                                   jsonl.String
 	}
+	// whether it has a member that nothing reads, and that may be sent
+	unread bool `known:"sessionID time metadata auto overflow snapshot hash files reason cost tokens filename source name attempt error prompt description agent model command"`
 }
 
 // A row of an event has a message or a part in its data. In the row of either it is all of that.
@@ -120,10 +126,14 @@ func (r *row) eventHead() (h dialect.Head) {
 // messageHead is head for a message.
 func (r *row) messageHead() dialect.Head {
 	m := &r.data.info
-	h, wrong := dialect.Head{Code: answer, ID: m.id}, m.error.IsObject()
+	h, wrong := dialect.Head{Code: answer, ID: m.id, Rules: rule.If(!r.table.Is("event"), withoutLog)}, m.error.IsObject()
 	switch sums := m.summary.Truthy(); {
 	case m.role.Is("user"):
 		h.Code = user
+		h.Rules |= rule.Of(chatForm) | rule.If(m.agent.Is("plan"), reminder)
+		if m.model.raw.IsObject() {
+			h.Group = jsonl.AppendQuoted(nil, m.model.providerID.Text()+"\x00"+m.model.modelID.Text())
+		}
 	case sums && m.finish.Truthy() && !wrong:
 		h.Code = summarized
 	case sums:
@@ -156,7 +166,41 @@ func (r *row) partHead() dialect.Head {
 	case of.Is("tool"):
 		h.Code = tool
 	}
+	h.Rules = p.rules() | rule.If(!r.table.Is("event"), withoutLog)
 	return h
+}
+
+// rules returns the rules that a part needs.
+func (p *partData) rules() (used rule.Set) {
+	used = rule.If(p.unread, rule.Unread)
+	switch of := p.typ; {
+	case of.Is("text"):
+		return used | rule.If(p.synthetic.Truthy(), synthetics)
+	case of.Is("reasoning"):
+		return used | rule.Of(rule.Thinking)
+	case of.Is("file") && attached(p.mime):
+		return used | rule.Of(attachedFile)
+	case of.Is("file"):
+		return used | rule.Of(otherFile)
+	case of.Is("subtask"):
+		return used | rule.Of(subtask)
+	case of.Is("tool"):
+		failed := p.state.status.Is("error")
+		return used | rule.Of(rule.Call) | rule.If(p.cleared(), clearing) | rule.If(failed, failure) |
+			rule.If(failed && p.state.metadata.Get("interrupted").Truthy(), interruption) | rule.If(p.media(), media)
+	}
+	return used | rule.If(!slices.ContainsFunc(unsent, p.typ.Is), rule.Unread)
+}
+
+// unsent are the types of parts that no request has, or that have rules of their own.
+var unsent = []string{"compaction", "step-start", "step-finish", "snapshot", "patch", "retry", "agent"}
+
+// media reports whether a call returned files, which are sent.
+func (p *partData) media() bool {
+	for range p.state.attachments.Elements {
+		return p.state.status.Is("completed") && !p.cleared()
+	}
+	return false
 }
 
 // cleared reports whether the result of a call is no longer sent.

@@ -20,14 +20,17 @@ const (
 	removal                                  // a message was removed
 	lateChange                               // a part changed after it was sent
 	refused                                  // a summary that was not finished
+	otherModel                               // reasoning of another model is a part of the text
+	reminder                                 // reminders of the modes plan and build, which are in no row
 )
 
 // Rules are the rules, and what was compared.
 var Rules = rule.NewTable(map[rule.Rule]rule.Info{
 	chatForm: {Name: "form of the provider", Scope: rule.PerHost}, withoutLog: {Name: "rows without events"},
-	synthetics: {Name: "text of the program"}, attachedFile: {Name: "attachment"}, otherFile: {Name: "other file"},
+	synthetics: {Name: "text of the program"}, attachedFile: {Name: "attachment", Scope: rule.PerModel}, otherFile: {Name: "other file"},
 	failure: {Name: "failed call"}, interruption: {Name: "interrupted call"}, clearing: {Name: "cleared result"},
-	media: {Name: "media of a result"}, keptTail: {Name: "kept tail"}, brokenOff: {Name: "answer that broke off"},
+	media: {Name: "media of a result", Scope: rule.PerModel}, keptTail: {Name: "kept tail"}, brokenOff: {Name: "answer that broke off"},
 	userShell: {Name: "command of the user"}, subtask: {Name: "subtask"}, removal: {Name: "removed message"},
 	lateChange: {Name: "later change of a part"}, refused: {Name: "unfinished summary"},
-}, compared)
+	otherModel: {Name: "reasoning of another model"}, reminder: {Name: "reminder of plan and build", Missing: true},
+}, comparedKit, comparedOwn)

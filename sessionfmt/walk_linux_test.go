@@ -23,6 +23,7 @@ func TestWalkClosed(t *testing.T) {
 		must.Do(os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 	}
 	must.Do(os.Chmod(closed, 0))
+	defer os.Chmod(closed, 0o700) // or only root could remove it
 	var seen, skipped []string
 	done := make(chan error)
 	go func() {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"ctxtool/internal/dialect"
+	"ctxtool/replay/models"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -17,6 +18,7 @@ import (
 // begins with what its parent had. A copy is known by this relation, never by what it says or used.
 type Origins struct {
 	s      *Session
+	id     string
 	parent string // the id of the session that was copied; empty if copies do not need it
 	began  int64  // when the session began, milliseconds since 1970, where copies are older; else 0
 }
@@ -24,8 +26,8 @@ type Origins struct {
 // Origins returns where the records of a session come from, given its header as HeaderLine has it. It needs
 // Options.Times for copies that are known by being older than their session.
 func (s *Session) Origins(header jsonl.Value) Origins {
-	f := header.All("parentSession", "timestamp")
-	o := Origins{s: s, parent: f[0].Text()}
+	f := header.All("parentSession", "timestamp", "id")
+	o := Origins{s: s, id: f[2].Text(), parent: f[0].Text()}
 	if s.copiedFrom != "" {
 		o.parent = s.copiedFrom
 	}
@@ -35,19 +37,29 @@ func (s *Session) Origins(header jsonl.Value) Origins {
 	return o
 }
 
-// Copied reports whether record i was copied from another session. from is the id of that session where the copy has
+// Calls completes the ids of the session's calls.
+func (o *Origins) Calls() *models.CallOrigins {
+	all := &models.CallOrigins{Session: o.id, Copied: o.Copied, Import: o.s != nil && o.s.dialect == nil}
+	all.LocalIDs = o.s != nil && o.s.dialect != nil && o.s.dialect.LocalIDs
+	return all
+}
+
+// Copied reports whether record i was copied from another session; below 0 there is none. from is the id of that session where the copy has
 // another id or time than the original, so that only the relation tells; it is empty for a copy that kept both.
 func (o *Origins) Copied(i int) (from string, copied bool) {
 	s := o.s
-	if s == nil || s.records[i].kind == jsonl.Header || s.Held(i) {
+	if s == nil || i < 0 || s.records[i].kind == jsonl.Header || s.Held(i) {
 		return "", false
 	}
 	off := s.records[i].off()
+	if s.sectionAt(off) != nil {
+		return "", true
+	}
 	if s.records[i].flags&flagCopied != 0 || off >= s.copied.off && off < s.copied.end {
 		return o.parent, true
 	}
 	at, dated := s.Time(i)
-	return "", s.sectionAt(off) != nil || o.began != 0 && dated && at < o.began
+	return "", o.began != 0 && dated && at < o.began
 }
 
 // mostBeside is how many files beside a fork are looked into for the session that it was copied from.
@@ -153,7 +165,8 @@ func (s *Session) findOriginal(b dialect.Base, opt Options) (name string, err er
 	beside, _ := os.ReadDir(opt.Disk.Path(dir))
 	for _, f := range beside[:min(len(beside), mostBeside)] {
 		file := filepath.Join(dir, f.Name())
-		if !strings.HasSuffix(sessionName(file), ".jsonl") || file == filepath.Clean(s.Name) || !opt.Disk.isRegular(file) {
+		if !strings.HasSuffix(sessionName(file), ".jsonl") || file == filepath.Clean(s.Name) ||
+			!opt.Disk.isRegular(file) {
 			continue
 		}
 		src, err := openFile(file, nil, opt.Disk)

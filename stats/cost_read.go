@@ -201,29 +201,23 @@ func (c *costReader) end() {
 	}
 }
 
-// copies marks the calls whose records were copied from another session.
+// copies completes the ids of calls, which tell those that were copied from another session.
 func (c *costReader) copies() {
-	n, late := 0, &c.part.late
-	inTime := Only{Since: c.Only.Since, Until: c.Only.Until} != Only{}
-	for i := range c.part.calls {
-		one := &c.part.calls[i]
-		session, copied := "", false
-		if one.record >= 0 {
-			session, copied = c.Origins.Copied(int(one.record))
-		}
-		if copied {
-			text := one.id.CopiedFrom(session, n)
-			c.each.copied(i, text)
-			n++
-		}
-		if d := c.Session.Dialect(); copied && session != "" && inTime && d.CopyOf != nil {
-			*late++ // its time is that of the copy
+	p := c.part
+	of := c.Origins.Calls()
+	d := c.Session.Dialect()
+	inTime := d != nil && d.CopyOf != nil && c.Only.Since+c.Only.Until != 0
+	kept := p.calls[:0]
+	for i := range p.calls {
+		one := &p.calls[i]
+		text := of.Complete(&one.id, int(one.record))
+		if c.each.copied(i, text); text != nil && inTime {
+			p.late++ // its time is that of the copy
 		} else {
-			c.part.calls[i-int(*late)] = *one
+			kept = append(kept, *one)
 		}
 	}
-	c.part.calls = c.part.calls[:len(c.part.calls)-int(*late)]
-	c.part.Copies += *late
+	p.calls, p.Copies = kept, p.late
 }
 
 // aside reads the calls of sub-agents that are no entries.

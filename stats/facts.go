@@ -168,10 +168,7 @@ func keyOf(text []byte) uint64 {
 
 // copied sets the text that identifies call i, a copy, where that is another one.
 func (f *Facts) copied(i int, text []byte) {
-	if f == nil {
-		return
-	}
-	if text != nil {
+	if f != nil && text != nil {
 		f.Calls[i].Key = keyOf(text)
 	}
 }

@@ -65,6 +65,8 @@ type Dialect struct {
 	// fork ends with. Both are nil where copies keep their times.
 	CopyOf func(first, second jsonl.Value) (b Base, ok bool)
 	Same   func(line jsonl.Value) (what jsonl.Value, asks bool)
+	// LocalIDs reports that the id of an entry says nothing of entries of other sessions.
+	LocalIDs bool
 	// OlderCopies reports that a copied entry keeps its time, so that it is older than its session, whose header does
 	// not name another one.
 	OlderCopies bool

@@ -77,25 +77,21 @@ func (p *Report) Finish() error {
 	if err != nil {
 		return err
 	}
-	from := p.s.Origins(header)
+	records := p.s.Origins(header)
+	of := records.Calls()
 	var ids strings.Builder
 	var last int64
-	counted, copies := models.CallSet{}, 0
+	counted := models.CallSet{}
 	p.Head.Cost, p.Head.Recorded = p.Subs.Cost, p.Subs.Recorded
 	for i := range p.s.Len() {
-		id := x.ids[i]
-		if p.Subs.Without && p.s.Delegated(i) {
-			id = models.CallID{}
-		}
-		if session, copied := from.Copied(i); copied && id.Record != 0 {
-			id.CopiedFrom(session, copies)
-			copies++
-		}
-		if id.Record != 0 && counted.Add(id) {
-			x.calls = append(x.calls, call{id, x.Cost[i]})
-			p.Head.Cost += x.Cost[i]
-			if x.Has[i]&computed == 0 {
-				p.Head.Recorded += x.Cost[i]
+		if id := x.ids[i]; id.Record != 0 && !(p.Subs.Without && p.s.Delegated(i)) {
+			of.Complete(&id, i)
+			if counted.Add(id) {
+				x.calls = append(x.calls, call{id, x.Cost[i]})
+				p.Head.Cost += x.Cost[i]
+				if x.Has[i]&computed == 0 {
+					p.Head.Recorded += x.Cost[i]
+				}
 			}
 		}
 		if at := x.times[i]; p.s.Kind(i).IsMessage() && x.Has[i]&noTime == 0 {

@@ -15,6 +15,7 @@ var callSeed = sync.OnceValue(maphash.MakeSeed)
 // an answer is no part of it alone: gateways give all answers the same one.
 type CallID struct {
 	Record uint64 // of its record: its id, time, response and usage, which copies of a file and most forks keep
+	Import uint64 // the same with the session, which an import keeps; 0 unless the record may be one
 	Shared uint64 // of what the agent keeps in a copy under another id; 0 for none
 	// Copy reports that the record was copied from another session, which owns the call; From is of that session where
 	// only the relation tells the original.
@@ -63,15 +64,40 @@ func (r *CallRecord) Identify(buf []byte) (CallID, []byte) {
 	return id, buf
 }
 
-// CopiedFrom makes it the id of a copy of the n-th call, from 0, that was copied from a session with that id, or from
-// one that need not be known if that is empty. It returns a text that all copies of that call have; nil for the latter.
-func (c *CallID) CopiedFrom(session string, n int) (text []byte) {
-	c.Copy = true
-	if session == "" {
+// CallOrigins completes the ids of the calls of a session, in the order of its records.
+type CallOrigins struct {
+	Session  string // its id
+	Import   bool   // it may be an import of another agent's session, whose id it has then
+	LocalIDs bool   // ids of its records say nothing of other sessions
+	// Copied reports whether a record was copied from another session; from is the id of that where only the relation
+	// tells the original, since the copy has another id or time.
+	Copied func(record int) (from string, copied bool)
+
+	copies int
+}
+
+// Complete completes the id of the call of a record. text identifies the call of a copy under another id or time, which
+// copies of one session have in the same order; it is nil for other calls.
+func (o *CallOrigins) Complete(c *CallID, record int) (text []byte) {
+	within := c.Record ^ sessionHash(o.Session)
+	switch {
+	case o.Import:
+		c.Import = within
+	case o.LocalIDs:
+		c.Record = within
+	}
+	from, copied := o.Copied(record)
+	c.Copy = copied
+	if !copied {
 		return nil
 	}
-	text = append(strconv.AppendInt([]byte{'c'}, int64(n), 10), " "+session...)
-	c.Record, c.From = maphash.Bytes(callSeed(), text), sessionHash(session)
+	n := o.copies
+	o.copies++
+	if from == "" {
+		return nil
+	}
+	text = append(strconv.AppendInt([]byte{'c'}, int64(n), 10), " "+from...)
+	c.Record, c.From = maphash.Bytes(callSeed(), text), sessionHash(from)
 	return text
 }
 
@@ -86,15 +112,17 @@ func (s CallSet) AddSession(id string) { s[sessionHash(id)] = struct{}{} }
 
 // Add adds a call, and reports whether it is new.
 func (s CallSet) Add(c CallID) bool {
-	_, known := s[c.Record]
-	if c.Copy {
-		_, shared := s[c.Shared]
-		_, session := s[c.From]
-		known = known || c.Shared != 0 && shared || c.From != 0 && session
-	}
-	s[c.Record] = struct{}{}
-	if c.Shared != 0 {
-		s[c.Shared] = struct{}{}
+	known := s.has(c.Record) || s.has(c.Import) || c.Copy && (s.has(c.Shared) || s.has(c.From))
+	for _, hash := range [...]uint64{c.Record, c.Import, c.Shared} {
+		if hash != 0 {
+			s[hash] = struct{}{}
+		}
 	}
 	return !known
+}
+
+// has reports whether a hash is in the set; 0 never is.
+func (s CallSet) has(hash uint64) bool {
+	_, ok := s[hash]
+	return ok
 }

@@ -212,6 +212,11 @@ func (a *arranger) record(t dialect.Tree, l *dialect.Line, code dialect.Code, si
 	if up >= 0 && code != result && code != results {
 		a.walk(up, above.at.Off)
 	}
+	if code == user && len(l.Group) > 0 && a.tail[0] < 0 { // what comes before it is the parent's
+		for e := 1; e < int(a.entries.Len()); e++ {
+			t.Copied(e)
+		}
+	}
 	switch code {
 	case result, results:
 		a.result(t, l, above, side)

@@ -3,6 +3,7 @@
 package claude
 
 import (
+	"bytes"
 	_ "embed"
 	"math"
 	"path/filepath"
@@ -284,8 +285,9 @@ func read(p *jsonl.Picked) dialect.Head {
 	return head
 }
 
-// userCode is what a user record is. Of a result its group is the id of the call.
-func userCode(p *jsonl.Picked) (code dialect.Code, call jsonl.Value) {
+// userCode is what a user record is. Of a result its group is the id of the call, and of the prompt of a sub-agent that
+// begins with a copy of its parent's context, a mark.
+func userCode(p *jsonl.Picked) (code dialect.Code, group jsonl.Value) {
 	content := p.Message[3]
 	if p.Record[atSummary].Truthy() {
 		return summary, nil
@@ -297,17 +299,22 @@ func userCode(p *jsonl.Picked) (code dialect.Code, call jsonl.Value) {
 		var f [2]jsonl.String
 		if c.Fields(f[:], "type", "tool_use_id"); f[0].Is("tool_result") {
 			if n++; n == 1 {
-				call = f[1].Value
+				group = f[1].Value
 			}
 		}
 	}
 	switch {
 	case n == 1:
-		return result, call
+		return result, group
 	case n > 1:
 		return results, nil
 	case p.Record[atMeta].Truthy(), p.Record[atSummarized].IsObject():
 		return note, nil
+	case p.Record[atSidechain].Truthy() && bytes.Contains(content[:min(len(content), 256)], []byte(forkBegins)):
+		return user, jsonl.Value(`"fork"`)
 	}
 	return user, nil
 }
+
+// forkBegins begins the first prompt of a sub-agent that has a copy of its parent's context.
+const forkBegins = "<fork-boilerplate>"

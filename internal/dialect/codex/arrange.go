@@ -19,6 +19,7 @@ type arranger struct {
 	counted  bool // the last answer has its usage
 	records  bool // the file has token_usage_records
 	total    []byte
+	record   []byte         // the last token_usage_record
 	last     []byte         // usage of the last token_count
 	turn     []dialect.Span // settings of the turn: one line, or none
 	thread   []dialect.Span // settings of the thread, if they name its service tier: likewise
@@ -28,6 +29,9 @@ type arranger struct {
 	name     *dialect.Line           // of the thread
 	begun    bool
 	whole    bool           // the file continues no other session
+	id       string         // of the thread
+	forks    bool           // it may begin with copies of another one
+	own      int            // the first entry that may be its own
 	version  string         // of the program that wrote the file first
 	asked    bool           // something came that waits for an answer
 	bare     *dialect.Line  // a usage for which no answer was seen yet
@@ -164,6 +168,7 @@ func (a *arranger) End(t dialect.Tree) {
 // that was copied or is continued are not the session's own.
 func (a *arranger) meta(t dialect.Tree, l *dialect.Line) {
 	if a.begun {
+		a.forks = true
 		return
 	}
 	a.begun = true
@@ -172,10 +177,12 @@ func (a *arranger) meta(t dialect.Tree, l *dialect.Line) {
 	before := line.All("history_base", "forked_from_id", "parent_thread_id", "subagent_history_start_ordinal")
 	a.whole = !slices.ContainsFunc(before[:], jsonl.Value.Exists)
 	header := *l
-	header.ID = []byte(line.Get("id").Text())
+	a.id, a.forks = line.Get("id").Text(), !a.whole
+	header.ID = []byte(a.id)
 	said := instructions(line).IsString()
-	if t.Add(rule.Aside, jsonl.Header, &header); said {
-		t.Add(rule.System, jsonl.System, l)
+	a.own = t.Add(rule.Aside, jsonl.Header, &header) + 1
+	if said {
+		a.own = t.Add(rule.System, jsonl.System, l) + 1
 	}
 }
 
@@ -243,20 +250,34 @@ func (a *arranger) output(t dialect.Tree, l *dialect.Line) {
 	}
 }
 
-// usage ends an answer, or is that of a summary.
+// usage ends an answer, or is that of a summary. The record of an answer may be written again: the total of the thread
+// tells it from the next one, whose response may have the same id.
 func (a *arranger) usage(t dialect.Tree, l *dialect.Line) {
 	a.records = true
+	payload := t.Read(l.At).Get("payload")
+	f := payload.All("thread_token_usage", "thread_id")
+	if f[0].IsObject() && bytes.Equal(payload, a.record) {
+		a.open = -1
+		return
+	}
+	a.record = append(a.record[:0], payload...)
+	entry := a.open
 	switch {
 	case a.summary != nil:
 		a.summary.more = append(a.summary.more, l.At)
-		t.Add(rule.Aside, jsonl.UsageEntry, l, a.settings...)
+		entry = t.Add(rule.Aside, jsonl.UsageEntry, l, a.settings...)
 	case a.open >= 0:
 		t.Join(l.Rules, a.open, l.At)
 		a.loose = a.loose[:len(a.loose)-1]
 		a.open, a.counted = -1, true
 	default: // of an answer without items
-		t.Add(emptyAnswer, jsonl.Assistant, l, a.settings...)
+		entry = t.Add(emptyAnswer, jsonl.Assistant, l, a.settings...)
 		a.counted = true
+	}
+	if thread := f[1]; a.forks && thread.IsString() && !thread.Is(a.id) {
+		for ; a.own <= entry; a.own++ {
+			t.Copied(a.own)
+		}
 	}
 }
 

@@ -103,7 +103,7 @@ func writeFile(w *bufio.Writer, f *check.Report, on Screen) {
 	}
 	if f.Context != nil && f.Repaired != nil && *f.Context != *f.Repaired {
 		before, after := context("context: ", *f.Context), "after ctxtool repair"
-		if f.Certainty != nil { // another agent's is never repaired
+		if f.Foreign { // it is never repaired
 			before, after = "context: "+figures(*f.Context), "without the damage"
 		}
 		fmt.Fprintf(w, "  %s; %s: %s\n", before, after, figures(*f.Repaired))

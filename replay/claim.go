@@ -28,6 +28,7 @@ const (
 	replaced                                  // options or entries given on the command line
 	deletion                                  // an entry of a variant of pi that removes others
 	restart                                   // one that begins again
+	archived                                  // a compaction of one that keeps old turns as text and pictures
 )
 
 // PiRules are the rules by which pi builds a context, and what was compared. Its files do not name the
@@ -40,6 +41,7 @@ var PiRules = rule.NewTable(map[rule.Rule]rule.Info{
 	otherRole: {Name: "message of another role"}, older: {Name: "older format"},
 	ephemeral: {Name: "ephemeral messages"}, transform: {Name: "transform"}, shadowed: {Name: "shadowed compaction"},
 	envelope: {Name: "envelope rules"}, replaced: {Name: "options given"}, deletion: {Name: "deletion"}, restart: {Name: "reset"},
+	archived: {Name: "archive of old turns"},
 }, piCompared)
 
 // use adds rules to those of the path.

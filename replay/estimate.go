@@ -198,6 +198,10 @@ func (l *Reader) Estimate(c *tokens.Counter, m Piece) (int, error) {
 			return n + content(), nil
 		}
 		n += field("summary")
+		if blocks := v.Get("blocks"); blocks.IsArray() {
+			l.msg.ReadContent(l.at.Reset(blocks), jsonl.User)
+			n += w.Content(&l.msg).Total()
+		}
 	default:
 		return 0, nil
 	}

@@ -42,7 +42,9 @@ func (e *Envelope) Rules() rule.Set { return e.used }
 // if there is none.
 func (e *Envelope) Reading() (reading dialect.Reading, unlike int, err error) {
 	d := e.r.Session.Dialect()
-	if d == nil {
+	if e.r.Session.OhMyPi() {
+		return e.r.Session.Reading(), -1, nil
+	} else if d == nil {
 		reading, err = e.piReading()
 		return reading, -1, err
 	}

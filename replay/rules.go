@@ -176,6 +176,7 @@ func (m *machine) compact(msg Piece) (Effect, rule.Rule) {
 	kept := next.msgs.n
 	m.cut = &next
 	if !reset {
+		m.unarchive(rec, line)
 		own := msg
 		own.form, own.kind = summary, jsonl.CompactionMessage
 		m.add(&next, m.pool.intern(own), (*list).prepend)

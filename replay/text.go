@@ -90,6 +90,9 @@ func (l *Reader) source(m Piece, line value) value {
 		l.buf = appendObject(scratch.Reset(l.buf), line, `"branchSummary"`, "summary", "fromId")
 	case summary:
 		l.buf = appendObject(scratch.Reset(l.buf), line, `"compactionSummary"`, "summary", "tokensBefore")
+		if a, ok := archiveOf(line); ok {
+			l.buf = value(l.buf).AppendEdited(nil, jsonl.Field{Name: "blocks", Value: a.blocks()})
+		}
 	case opSummary:
 		l.buf = appendOpSummary(scratch.Reset(l.buf), line[m.start:m.start+m.size])
 	}
@@ -154,9 +157,12 @@ func appendOpSummary(dst []byte, op value) []byte {
 		jsonl.Field{Name: "tokensBefore", Value: f[1]}, jsonl.Field{Name: "timestamp", Value: f[2]})
 }
 
+// textOpening begins a text block.
+const textOpening = `{"type":"text","text":`
+
 // textBlocks appends an array with one text block; text is a JSON string.
 func textBlocks(dst []byte, text value) value {
-	dst = append(dst, `[{"type":"text","text":`...)
+	dst = append(append(dst, '['), textOpening...)
 	dst = append(dst, text...)
 	return append(dst, `}]`...)
 }
@@ -169,6 +175,13 @@ const (
 	compactionClosing = `\n</summary>`
 	branchOpening     = `The following is a summary of a branch that this conversation came back from:\n\n<summary>\n`
 	branchClosing     = `</summary>`
+)
+
+// The openings of oh-my-pi; both closings are compactionClosing.
+const (
+	ompCompactionOpening = `Prior model work/tool state available.\nMUST build on prior work; NEVER duplicate prior work.` +
+		`\n\n<summary>\n`
+	ompBranchOpening = `Branch-return summary:\n\n<summary>\n`
 )
 
 // Provider returns the message as a provider gets it, nil if it does not get it
@@ -197,6 +210,13 @@ func (l *Reader) Provider(m Piece) (jsonl.Value, error) {
 			content = textBlocks(nil, content)
 		}
 	default:
+		if more := v.Get("blocks"); m.form == summary && more.IsArray() { // the summary introduces them
+			content = textBlocks(nil, v.Get("summary"))
+			if len(more) > len("[]") {
+				content = append(append(content[:len(content)-1], ','), more[1:]...)
+			}
+			break
+		}
 		content = textBlocks(nil, append(l.wrapped([]byte{'"'}, m, v), '"'))
 	}
 	l.sent = jsonl.AppendObject(scratch.Reset(l.sent), jsonl.Field{Name: "role", Value: value(`"user"`)},
@@ -206,10 +226,14 @@ func (l *Reader) Provider(m Piece) (jsonl.Value, error) {
 
 // wrapped appends the text that a summary or shell command is sent as, escaped for JSON.
 func (l *Reader) wrapped(dst []byte, m Piece, v value) []byte {
-	switch m.kind {
-	case jsonl.BranchMessage:
+	switch ohMyPi := l.r.Session.OhMyPi(); {
+	case ohMyPi && m.kind == jsonl.BranchMessage:
+		return join(dst, ompBranchOpening, v.Get("summary"), compactionClosing)
+	case ohMyPi && m.kind == jsonl.CompactionMessage:
+		return join(dst, ompCompactionOpening, v.Get("summary"), compactionClosing)
+	case m.kind == jsonl.BranchMessage:
 		return join(dst, branchOpening, v.Get("summary"), branchClosing)
-	case jsonl.CompactionMessage:
+	case m.kind == jsonl.CompactionMessage:
 		return join(dst, compactionOpening, v.Get("summary"), compactionClosing)
 	}
 	return bashText(dst, v)

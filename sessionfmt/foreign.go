@@ -36,6 +36,20 @@ func Dialects() []*dialect.Dialect { return slices.Clone(dialects) }
 // Dialect is the format of the session where it is another agent's, nil for pi.
 func (s *Session) Dialect() *dialect.Dialect { return s.dialect }
 
+// Agent returns the name of the agent that wrote the session. Variants of pi write its format, and oh-my-pi
+// alone begins a file with a title.
+func (s *Session) Agent() string {
+	if s.OhMyPi() {
+		return dialect.OhMyPi
+	}
+	return s.dialect.Agent()
+}
+
+// OhMyPi reports whether oh-my-pi wrote the session (docs/session-format.md 21).
+func (s *Session) OhMyPi() bool {
+	return s.dialect == nil && len(s.records) > 0 && s.records[0].kind == jsonl.Slot
+}
+
 // WrittenBy returns the version of the agent that wrote the session, empty where it does not say.
 func (s *Session) WrittenBy() string { return s.wroteIt }
 

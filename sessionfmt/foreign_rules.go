@@ -84,6 +84,9 @@ func (s *Session) RulesOf(i int) rule.Set {
 
 // Reading returns how the session is read, with all of its branches.
 func (s *Session) Reading() dialect.Reading {
+	if s.OhMyPi() {
+		return dialect.Variant(dialect.OhMyPi)
+	}
 	return s.ReadingOf(s.used.all|s.used.loose, s.used.asked...)
 }
 

@@ -308,7 +308,7 @@ type callRecord struct {
 // messages.
 var callPick = jsonl.Pick{
 	Record: []string{
-		dialect.SharedID, "usage", "provider", "model", "kind", "responseId", "targetId", "aggregateUsage",
+		dialect.SharedID, "usage", "provider", "model", "kind", "responseId", "targetId", "aggregateUsage", "purpose",
 	},
 	Message: []string{"usage", "provider", "model", "responseModel", "responseId", "toolName"},
 }
@@ -322,6 +322,9 @@ func callFields(p *jsonl.Picked) callRecord {
 	}
 	v := p.Record[1:]
 	f.Usage, f.Provider, f.Model, f.For, f.ResponseID = v[0], v[1], v[2], v[3], v[4]
+	if !f.For.Exists() {
+		f.For = v[7] // as oh-my-pi calls it
+	}
 	if p.Kind == jsonl.ChildUsage {
 		f.Target, f.Usage = v[5], v[6]
 	}

@@ -220,7 +220,7 @@ func (o *Options) Read(name string) (*Report, error) {
 		l.Origins = s.Origins(line)
 	}
 	l.Report.placed = strings.Contains(l.Report.Project, o.Only.Project) &&
-		(o.Only.Agent == "" || o.Only.Agent == s.Dialect().Agent())
+		(o.Only.Agent == "" || o.Only.Agent == s.Agent())
 	opt := o.Replay
 	opt.Leaf = s.Leaf()
 	l.Replay = replay.New(s, opt)

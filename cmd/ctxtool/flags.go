@@ -444,6 +444,6 @@ func (o *filter) check(e *env) (stats.Only, error) {
 }
 
 func agents() []string {
-	return append([]string{(*dialect.Dialect)(nil).Agent()},
+	return append([]string{(*dialect.Dialect)(nil).Agent(), dialect.OhMyPi},
 		slices.Compact(namesOf(sessionfmt.Dialects(), (*dialect.Dialect).Agent))...)
 }

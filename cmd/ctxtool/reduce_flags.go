@@ -169,7 +169,7 @@ func (o *reduceOptions) otherwise(e *env, s *sessionfmt.Session, p *plan.Plan, f
 		return e.typed(f.given, session) + target
 	}
 	switch {
-	case p.Session.Certainty != nil:
+	case s.Dialect() != nil:
 		return fmt.Sprintf("a session of %s is read only; to write it smaller as one of pi:\n  ctxtool import %s -o "+
 			"- | %s -o NEW.jsonl",
 			p.Session.Agent, ref, again("-"))

@@ -90,7 +90,7 @@ func (c *Coverage) Add(s *sessionfmt.Session, file string) error {
 	if d := s.Dialect(); d != nil {
 		table = d.Fields
 	}
-	w := &coverage{all: c, agent: s.Dialect().Agent(), file: file, known: parseFields(table)}
+	w := &coverage{all: c, agent: s.Agent(), file: file, known: parseFields(table)}
 	c.Files++
 	if c.fields == nil {
 		c.fields = map[[2]string]int{}

@@ -107,7 +107,7 @@ func (w *walk) outgoing() (*outgoing, error) {
 // them, before a new prompt.
 func newOutgoing(e *replay.Envelope, provider string) (*outgoing, error) {
 	s := e.Replay().Session
-	q := &outgoing{byPi: s.Dialect() == nil, agent: s.Dialect().Agent(), provider: provider}
+	q := &outgoing{byPi: s.Dialect() == nil, agent: s.Agent(), provider: provider}
 	ref, window, from, err := e.Model()
 	if err != nil {
 		return nil, err

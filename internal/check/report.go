@@ -85,6 +85,7 @@ type Report struct {
 	// none
 	Findings []Finding `json:"findings"`
 
+	Foreign  bool   `json:"-"` // another agent's format, which is never written
 	ownLines bool   // a repair can read the session
 	provider string // of Options
 }
@@ -134,11 +135,11 @@ func (r *Report) Rename(name string) {
 func (r *Report) fix(f *Finding) string {
 	fix := Find(f.Code).Fix()
 	switch appends := fix == answers || fix == omits || fix == compacts; {
-	case r.Certainty != nil && r.ownLines && Find(f.Code).mend&(splits|foreign) != 0:
+	case r.Foreign && r.ownLines && Find(f.Code).mend&(splits|foreign) != 0:
 		fix += " -o NEW.jsonl"
-	case fix == accepts && r.Certainty != nil:
+	case fix == accepts && r.Foreign:
 		fix = "ctxtool import FILE -o - | ctxtool repair --provider PROVIDER - -o NEW.jsonl"
-	case strings.HasPrefix(fix, "ctxtool") && r.Certainty != nil:
+	case strings.HasPrefix(fix, "ctxtool") && r.Foreign:
 		fix = explains + f.Code
 		if !appends {
 			fix = converts

@@ -108,7 +108,7 @@ func (x *subject) run(s *sessionfmt.Session) {
 	x.requests = sync.OnceValue(x.readRequests)
 	r := x.report
 	r.Version, r.Coverage, r.Reading = x.s.Version, x.s.Coverage, x.s.Reading()
-	r.ownLines = x.s.OwnLines() == nil
+	r.Foreign, r.ownLines = x.s.Dialect() != nil, x.s.OwnLines() == nil
 	x.take(x.s.Findings)
 	if x.facts != nil {
 		x.facts.sort()

@@ -214,8 +214,8 @@ func CanonicalObject(dst []byte, members map[string][]byte) []byte {
 
 // A Reading tells how a session is read. All reports on sessions have it.
 type Reading struct {
-	// that wrote the session: `pi`, `codex`, `claude`, `gemini`, `gsh`, `swe-cli`, `y-agent`, `opencode`, `opencode2`,
-	// `openclaw`
+	// that wrote the session: `pi`, `oh-my-pi`, `codex`, `claude`, `gemini`, `gsh`, `swe-cli`, `y-agent`, `opencode`,
+	// `opencode2`, `openclaw`
 	Agent     string     `json:"agent,omitempty"`
 	Certainty *Certainty `json:"certainty,omitempty"` // how sure the reader is of the parts of a context; of pi's, in `replay` alone
 }
@@ -243,7 +243,7 @@ func (c Certainty) Earned(t *rule.Table, used rule.Set, version string, asked ..
 	}
 	switch known := slices.Contains(t.Versions(), version); {
 	case len(left) > 0 && !known && version == "":
-		c.Uncompared = []string{"a version that the file does not name"}
+		c.Uncompared = []string{unnamed}
 	case len(left) > 0 && !known:
 		c.Uncompared = []string{"version " + version}
 	default:
@@ -252,6 +252,19 @@ func (c Certainty) Earned(t *rule.Table, used rule.Set, version string, asked ..
 		}
 	}
 	return &c
+}
+
+// unnamed stands for the version of a program that is not in its files.
+const unnamed = "a version that the file does not name"
+
+// OhMyPi is the name of oh-my-pi, which writes sessions in pi's format.
+const OhMyPi = "oh-my-pi"
+
+// Variant returns how a session of a variant of pi is read: by pi's rules, which were compared with pi alone.
+// The system prompt and the tools are not in its files.
+func Variant(agent string) Reading {
+	return Reading{Agent: agent, Certainty: &Certainty{Messages: "rule", System: "absent", Tools: "absent",
+		Uncompared: []string{unnamed}}}
 }
 
 // String names the agent, and describes the certainty in words.

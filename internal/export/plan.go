@@ -79,7 +79,7 @@ func (o *Options) partition(path string) (agent, date string) {
 	if date == noDate && began != math.MaxInt64 {
 		date = time.UnixMilli(began).UTC().Format(time.DateOnly)
 	}
-	return s.Dialect().Agent(), date
+	return s.Agent(), date
 }
 
 // The most that a part has, so that a session that grows has little written again: sessions, and

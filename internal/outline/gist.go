@@ -98,6 +98,9 @@ func (g *gist) other(kind jsonl.Kind, line jsonl.Value) {
 		}
 	case jsonl.ChildUsage:
 		g.add("for " + line.Get("targetId").Text())
+	case jsonl.UsageEntry:
+		f := line.All("kind", "purpose")
+		g.add(cmp.Or(f[0].Text(), f[1].Text()))
 	case jsonl.Deletion:
 		for target := range line.Get("deletedTargets").Elements {
 			g.add(target.Get("entryId").Text())
@@ -119,7 +122,7 @@ func (g *gist) other(kind jsonl.Kind, line jsonl.Value) {
 // told are the texts of entries that one field tells.
 var told = map[jsonl.Kind][]string{
 	jsonl.CustomEntry: {"customType"}, jsonl.ThinkingChange: {"thinkingLevel"}, jsonl.Retitled: {"title"},
-	jsonl.Slot: {"title"}, jsonl.SessionInfo: {"name"}, jsonl.UsageEntry: {"kind"}, jsonl.Tier: {"serviceTier"},
+	jsonl.Slot: {"title"}, jsonl.SessionInfo: {"name"}, jsonl.Tier: {"serviceTier"},
 	jsonl.Header: {"cwd"}, jsonl.Status: {"status", "summary"}, jsonl.State: {"state", "status"},
 }
 

@@ -397,15 +397,19 @@ func ReadHeader(disk sessionfmt.Disk, name string) HeaderInfo {
 	lines := bufio.NewScanner(io.LimitReader(plain, mostHead))
 	lines.Buffer(make([]byte, 4<<10), mostHead)
 	var by *dialect.Dialect
-	owner := ""
+	owner, agent := "", by.Agent()
 	for lines.Scan() {
 		line, err := jsonl.ParseValue(bytes.Trim(lines.Bytes(), "\x00"))
 		if err != nil || !line.IsObject() {
 			continue
 		}
 		if by == nil {
-			if by = sessionfmt.Sniff(line); by == nil {
-				return headerInfo(nil, line)
+			by = sessionfmt.Sniff(line)
+			if by == nil && agent != dialect.OhMyPi && jsonl.IsSlot(line) {
+				agent = dialect.OhMyPi
+				continue
+			} else if by == nil {
+				return headerInfo(agent, nil, line)
 			}
 			owner = by.OwnerOf(name, line)
 		}
@@ -429,19 +433,19 @@ func foreignHeader(by *dialect.Dialect, name string, line jsonl.Value) HeaderInf
 	e := dialect.Source{Kind: jsonl.Header, ID: []byte(id.Text()), Lines: []jsonl.Value{line}}
 	by.Make(&e)
 	header, _ := new(dialect.JSON).Append(nil, &e, e.Entry(), nil)
-	h := headerInfo(by, header)
+	h := headerInfo(by.Agent(), by, header)
 	h.Owner = by.OwnerOf(name, line)
 	return h
 }
 
 // headerInfo reads a header in the shape of pi.
-func headerInfo(by *dialect.Dialect, line jsonl.Value) HeaderInfo {
+func headerInfo(agent string, by *dialect.Dialect, line jsonl.Value) HeaderInfo {
 	head, bad := jsonl.NewHeadReader(jsonl.Pick{}).Read(line)
 	if bad != nil || head.Kind != jsonl.Header {
 		return HeaderInfo{}
 	}
 	var more [2]jsonl.Value
 	head.Line.Fields(more[:], "cwd", "parentSession")
-	return HeaderInfo{Agent: by.Agent(), ID: head.ID.Text(), CWD: more[0].Text(), Timestamp: head.Timestamp.Text(),
+	return HeaderInfo{Agent: agent, ID: head.ID.Text(), CWD: more[0].Text(), Timestamp: head.Timestamp.Text(),
 		Parent: more[1].Text(), by: by}
 }

@@ -40,7 +40,7 @@ const (
 	UsageEntry
 	ChildUsage // child_usage_attributed of a variant of pi: the usage of an answer with that of a sub-agent
 	Deletion   // context_compaction of one: entries are left out
-	Reset      // reset of one: all entries before the kept ones are left out
+	Reset      // reset or reset_boundary of one: all entries before the kept ones are left out
 	Tier       // service_tier_change of one; this and the following four change nothing
 	Status     // agent_status
 	State      // session_state
@@ -161,8 +161,22 @@ func typeKind(typ Value) Kind {
 			return k
 		}
 	}
+	for _, other := range otherTypes {
+		if typ.Is(other.typ) {
+			return other.kind
+		}
+	}
 	return Unknown
 }
+
+// IsSlot reports whether a line is of kind Slot.
+func IsSlot(line Value) bool { return line.Get("type").Is(kinds[Slot].typ) }
+
+// otherTypes are types by which a variant of pi calls entries of these kinds.
+var otherTypes = [...]struct {
+	typ  string
+	kind Kind
+}{{"reset_boundary", Reset}, {"model_usage", UsageEntry}}
 
 // Model returns the model that a model_change sets, as raw JSON strings: a variant of pi has both in
 // one field, as provider/id.

@@ -179,8 +179,8 @@ const (
 
 // The openings of oh-my-pi; both closings are compactionClosing.
 const (
-	ompCompactionOpening = `Prior model work/tool state available.\nMUST build on prior work; NEVER duplicate prior work.` +
-		`\n\n<summary>\n`
+	ompCompactionOpening = `Prior model work/tool state available.\n` +
+		`MUST build on prior work; NEVER duplicate prior work.\n\n<summary>\n`
 	ompBranchOpening = `Branch-return summary:\n\n<summary>\n`
 )
 

@@ -404,8 +404,7 @@ func ReadHeader(disk sessionfmt.Disk, name string) HeaderInfo {
 			continue
 		}
 		if by == nil {
-			by = sessionfmt.Sniff(line)
-			if by == nil && agent != dialect.OhMyPi && jsonl.IsSlot(line) {
+			if by = sessionfmt.Sniff(line); by == nil && agent != dialect.OhMyPi && jsonl.IsSlot(line) {
 				agent = dialect.OhMyPi
 				continue
 			} else if by == nil {

@@ -2,6 +2,7 @@ package stats
 
 import (
 	"cmp"
+	"ctxtool/internal/check"
 	"iter"
 	"slices"
 	"strings"
@@ -48,11 +49,14 @@ type Summary struct {
 	Unpriced int64   `json:"unpriced,omitempty"` // calls whose cost is neither recorded nor in the models table
 	Size     int64   `json:"size"`               // bytes
 	// of the last message ([figures](figures.md)), or of the header if there is none, as in the file
-	Time     string `json:"time,omitempty"`
-	Findings int    `json:"findings,omitempty"` // things that had to be read around
-	Error    string `json:"error,omitempty"`    // why the session cannot be read; little else is there then
+	Time string `json:"time,omitempty"`
+	// errors and warnings of `ctxtool check`, of a session that could not be read as it stands
+	Findings int    `json:"findings,omitempty"`
+	Error    string `json:"error,omitempty"` // why the session cannot be read; little else is there then
 
 	Calls *Calls `json:"-"` // what tells copies of them, for MarkCopies
+
+	notable bool // reading it found an error or a warning
 }
 
 // MarkCopies says of each session which part of its cost is of calls that another one owns.
@@ -140,6 +144,10 @@ func (o Options) Summarize(name string) (*Summary, error) {
 	}
 	sum.Calls, sum.Owner = &Calls{r}, r.Owner
 	sum.settle()
+	if o.Findings && sum.notable && name != "-" { // only then is the session read again
+		checks := check.Options{Models: o.Replay.Models, Now: o.Check.Now, Open: own.Open}
+		sum.Findings = check.Count(check.File(name, checks).Findings)
+	}
 	return sum, nil
 }
 
@@ -178,7 +186,7 @@ func (sum *Summary) look(l *lensRun) {
 		}
 		sum.Reading = s.Reading()
 		sum.Time = cmp.Or(stamp.Text(), sum.Time)
-		sum.Entries, sum.Size, sum.Findings = s.Coverage.Entries, s.OwnSize(), len(s.Findings)
+		sum.Entries, sum.Size, sum.notable = s.Coverage.Entries, s.OwnSize(), check.Notable(s.Findings)
 	})
 	l.Ends = append(l.Ends, func(e *replay.Envelope) {
 		u, err := e.Size()

@@ -262,6 +262,7 @@ func (b *browsed) page(w *bufio.Writer, r *http.Request, _ func()) error {
 	write := func(w io.Writer, scan func(int, []byte)) error {
 		report := pages.New(replay.New(s, replay.Options{Leaf: s.Leaf(), Models: b.known}), s.Leaf())
 		b.subAgents(report, s, b.without, b.known)
+		report.Check = b.checker(f.path, b.opened(r, 0))
 		h := html.Page{
 			Session: s, Report: report, File: b.fileName(filepath.Base(f.path)), Title: report.Title(), Index: "../",
 			Redacted: b.redactor != nil, State: state, Scan: scan,
@@ -303,6 +304,7 @@ func (b *browsed) sessions(w *bufio.Writer, r *http.Request, flush func()) error
 	files = slices.DeleteFunc(files, func(f listedFile) bool { return f.part && b.without })
 	opt := stats.Options{By: []string{"day", "project", "agent"}, Zone: b.zone, Open: b.opened(r, 1),
 		NoSubAgents: b.without}
+	opt.Findings, opt.Check.Now = true, b.now()
 	opt.Replay.Models = b.known
 	var all []*stats.Summary
 	of := map[*stats.Summary]listedFile{}

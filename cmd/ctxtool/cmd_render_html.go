@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"ctxtool/internal/check"
 	"ctxtool/internal/html"
 	pages "ctxtool/internal/report"
 	"ctxtool/internal/terminal"
@@ -124,6 +125,15 @@ func (o *renderOptions) html(e *env, s *sessionfmt.Session, opt replay.Options) 
 	return nil
 }
 
+// checker returns a function that checks a session, nil for standard input.
+func (e *env) checker(name string, open sessionfmt.Options) func() []check.Finding {
+	if name == "-" {
+		return nil
+	}
+	open.Opened = nil
+	return func() []check.Finding { return check.File(name, check.Options{Now: e.now(), Open: open}).Findings }
+}
+
 // page returns the page of a session in the file output. If it is split, it creates the other
 // pages beside that file.
 func (o *renderOptions) page(e *env, r *replay.Replay, leaf int, output string) *html.Page {
@@ -134,6 +144,7 @@ func (o *renderOptions) page(e *env, r *replay.Replay, leaf int, output string) 
 	}
 	report := pages.New(r, leaf)
 	e.subAgents(report, s, o.noSubAgents, o.known)
+	report.Check = e.checker(s.Name, e.opening(1))
 	h := &html.Page{
 		Session: s, Report: report, File: e.fileName(file), Title: report.Title(),
 		Redacted: e.redactor != nil, Split: int64(o.split) << 20,

@@ -312,7 +312,7 @@ func noFindings(strict bool, name string, n int) error {
 	if !strict || n == 0 {
 		return nil
 	}
-	return sessionfmt.Errorf("--strict allows no findings, this has %d", n).In(name)
+	return sessionfmt.Errorf("--strict allows no findings").In(name)
 }
 
 // noneBroken returns an error if strict and n > 0 of the sessions failed; broken says how.

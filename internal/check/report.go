@@ -160,6 +160,24 @@ func (r *Report) Worst() (worst Severity, any bool) {
 	return worst, len(r.Findings) > 0
 }
 
+// Count returns the number of errors and warnings: what other commands say of a session's findings.
+func Count(found []Finding) (n int) {
+	for _, f := range found {
+		if f.Severity > Info {
+			n++
+		}
+	}
+	return n
+}
+
+// Notable reports whether reading or replaying a session found an error or a warning.
+func Notable(found []sessionfmt.Finding) bool {
+	return slices.ContainsFunc(found, func(f sessionfmt.Finding) bool {
+		c := Find(f.Code)
+		return c == nil || c.Severity > Info
+	})
+}
+
 // has reports whether there is a finding with that code.
 func (r *Report) has(code string) bool {
 	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Code == code })

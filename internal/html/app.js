@@ -208,9 +208,10 @@ class App {
     const facts = [[count(kinds[model.kindNumber.user], 'prompt')], [count(requests, 'request')], cost ? [spent(cost, head.recorded) + lacking(head), 'Cost of all requests' + (head.subagents ? `, ${dollars(head.subagents)} of it of sub-agents` : '')] : null,
       c.prompt && c.read ? [percent(c.achieved) + ' cached', 'Share of the prompts of all branches that came from the cache'] : null, first ? [moment(first).slice(0, 16), 'Began, UTC'] : null,
       last - first > 60000 ? [span(last - first), 'Lasted'] : null]
+    const found = (head.findings || []).filter(f => !f.note).length + (head.stopped?.length || 0)
     fill(byId('facts'), facts.filter(Boolean).map(([text, title]) => el('span', { title }, text)),
       head.redacted && el('span', { class: 'tag' }, 'redacted'), head.subagentOf && el('span', { class: 'tag', title: 'Its cost is part of that of this session' }, 'sub-agent of ' + line(head.subagentOf, 12)), head.over && el('span', { class: 'tag warn', title: 'The context of the last request exceeds the window of its model' }, 'over the window'),
-      (head.findings?.length || head.stopped?.length) ? el('button', { class: 'tag warn', type: 'button', id: 'findings', onclick: () => this.findings() }, count((head.findings?.length || 0) + (head.stopped?.length || 0), 'finding')) : null)
+      found ? el('button', { class: 'tag warn', type: 'button', id: 'findings', onclick: () => this.findings() }, count(found, 'finding')) : null)
     if (head.index) byId('title').before(el('a', { class: 'up', href: head.index }, 'Sessions'))
     if (head.pages) byId('pages').append(...head.pages.map((p, i) => el('a', { href: p.file, 'aria-current': i === head.page ? 'page' : null }, String(i + 1))))
   }

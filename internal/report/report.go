@@ -11,6 +11,7 @@ import (
 
 	"ctxtool/internal/activity"
 	"ctxtool/internal/cache"
+	"ctxtool/internal/check"
 	"ctxtool/internal/dialect"
 	"ctxtool/internal/outline"
 	"ctxtool/internal/phrase"
@@ -74,6 +75,7 @@ type Finding struct {
 	Code string `json:"code,omitempty"`
 	Line int    `json:"line,omitempty"`
 	Text string `json:"text"`
+	Note bool   `json:"note,omitempty"` // neither an error nor a warning
 }
 
 // CacheTotal is the account for the prompt cache, in tokens.
@@ -89,6 +91,10 @@ type Report struct {
 	Index Index
 	Steps Steps
 	Subs  SubAgents // set before Begin
+
+	// Check returns all findings of the session. It is called if reading or replaying it found errors or warnings, which
+	// are then those of the page. It may be nil.
+	Check func() []check.Finding
 
 	s        *sessionfmt.Session
 	r        *replay.Replay
@@ -185,8 +191,32 @@ func (p *Report) requests(leaf int) error {
 		Prices: models.Date, SubAgents: p.Subs,
 		Cache: CacheTotal{t.Prompt, t.Recorded.CacheRead, *achieved},
 	}
-	p.findings(r.AllFindings())
+	found := r.AllFindings()
+	if p.Check != nil && (check.Notable(found) || len(l.Stopped) > 0) {
+		found = p.checked()
+	}
+	p.findings(found)
 	return nil
+}
+
+// checked returns the findings of a check, but for those of patches at which the replay stopped.
+func (p *Report) checked() (found []sessionfmt.Finding) {
+	stopped := map[int]bool{}
+	for _, s := range p.Head.Stopped {
+		stopped[s.Line] = true
+	}
+	for _, f := range p.Check() {
+		if c := check.Find(f.Code); c.Group == "patches" && c.Severity == check.Error && stopped[f.Line] {
+			delete(stopped, f.Line)
+			continue
+		}
+		one := sessionfmt.Finding{Code: f.Code, Line: f.Line, Entry: f.Entry, Text: f.Text}
+		if f.File != p.s.Name {
+			one.File = f.File
+		}
+		found = append(found, one)
+	}
+	return found
 }
 
 // findings assigns findings to rows.
@@ -204,7 +234,8 @@ func (p *Report) findings(found []sessionfmt.Finding) {
 		if f.File != "" {
 			text = sessionfmt.Clean(filepath.Base(f.File)) + ": " + text
 		}
-		p.Head.Findings = append(p.Head.Findings, Finding{at, f.Code, f.Line, text})
+		note := !check.Notable([]sessionfmt.Finding{f})
+		p.Head.Findings = append(p.Head.Findings, Finding{at, f.Code, f.Line, text, note})
 	}
 }
 
@@ -266,7 +297,7 @@ type Summary struct {
 	Prompts  int    `json:"prompts"`
 	Requests int    `json:"requests"`
 	Entries  int    `json:"entries"`
-	Findings int    `json:"findings,omitempty"`
+	Findings int    `json:"findings,omitempty"` // errors and warnings
 	// Cost is in dollars, of all calls, Recorded the part of it that is recorded, and Copied the one
 	// that another session of the store has too. Tokens are those of all recorded prompts, Read those of them that came
 	// from a cache.
@@ -293,9 +324,14 @@ const mostSizes = 48
 func (p *Report) Summary() *Summary {
 	h := &p.Head
 	s := &Summary{
-		About: h.About, Findings: len(h.Findings) + len(h.Stopped),
+		About: h.About, Findings: len(h.Stopped),
 		Tokens: p.total.Recorded.Prompt(), Read: h.Cache.Read, Again: p.total.Rebilled.Cost,
 		SubAgents: h.SubAgents, Cost: h.Cost, Recorded: h.Recorded, From: h.From, Over: h.Over, calls: p.Index.calls,
+	}
+	for _, f := range h.Findings {
+		if !f.Note {
+			s.Findings++
+		}
 	}
 	if at := p.s.Header(); at >= 0 {
 		s.id = p.s.ID(at)

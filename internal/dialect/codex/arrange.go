@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"sort"
+	"strings"
 
 	"ctxtool/internal/dialect"
 	"ctxtool/internal/rule"
@@ -189,10 +190,22 @@ func (a *arranger) meta(t dialect.Tree, l *dialect.Line) {
 // setModel adds an entry where a turn has another model than the one before.
 func (a *arranger) setModel(t dialect.Tree, l *dialect.Line) {
 	if !bytes.Equal(l.Group, a.model) {
+		was := string(a.model)
 		a.model = bytes.Clone(l.Group)
+		l.Rules |= rule.If(was != "" && family(was) != family(string(a.model)), otherFamily)
 		t.Add(rule.Aside, jsonl.ModelChange, l)
 		t.Asked([]byte("openai"), a.model)
 	}
+}
+
+// family is that of a model by its name, such as gpt-5 of gpt-5.4-mini: models of one carry instructions and
+// tools beside the history, those of another as its first items.
+func family(model string) string {
+	at := strings.IndexAny(model, "0123456789")
+	if at < 0 {
+		return model
+	}
+	return model[:at+1]
 }
 
 // prompt begins a turn.

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"bytes"
 	"sync"
 
 	"ctxtool/internal/dialect"
@@ -187,9 +188,35 @@ func (m *maker) end(msg *dialect.Message, items []item) {
 	}
 	var all []jsonl.Value
 	for k := range items {
-		all = append(all, items[k].raw.AppendEdited(nil, jsonl.Field{Name: passthrough}))
+		sent := jsonl.Value(items[k].raw.AppendEdited(nil, jsonl.Field{Name: passthrough}))
+		all = append(all, detailed(sent, m.To.Model))
 	}
 	msg.Native = dialect.List(all...)
+}
+
+// detailed returns an item as it is sent to a model, empty for an unknown one: how closely the model is to look
+// at pictures is by what it knows, where the file says original.
+func detailed(it jsonl.Value, model string) jsonl.Value {
+	if model == "" || model == "gpt-5.5" || !bytes.Contains(it, []byte(`"input_image"`)) {
+		return it
+	}
+	detail := jsonl.Value(`"high"`)
+	if model == "gpt-6-sol" || model == "gpt-6-luna" {
+		detail = nil
+	}
+	for _, list := range []string{"content", "output"} {
+		var parts []jsonl.Value
+		for p := range it.Get(list).Elements {
+			if p.Get("type").Is("input_image") && p.Get("detail").Is("original") {
+				p = p.AppendEdited(nil, jsonl.Field{Name: "detail", Value: detail})
+			}
+			parts = append(parts, p)
+		}
+		if parts != nil {
+			it = it.AppendEdited(nil, jsonl.Field{Name: list, Value: dialect.List(parts...)})
+		}
+	}
+	return it
 }
 
 // passthrough is a member of items that is not sent.

@@ -21,4 +21,5 @@ var comparedKit = []rule.Compared{
 	{Rule: unfinished, Version: "0.169.0", Requests: 3, Equal: 3},
 	{Rule: keptPrompts, Version: "0.169.0", Requests: 2, Equal: 2},
 	{Rule: continued, Version: "0.169.0", Requests: 25, Equal: 25},
+	{Rule: otherFamily, Version: "0.169.0", Requests: 1, Equal: 1},
 }

@@ -269,7 +269,7 @@ func (b *Tab) Run(statements string) {
 
 // soon is how long a page may take to react to a key or a click: a frame, or on a busy machine
 // many.
-const soon = 3 * time.Second
+const soon = 10 * time.Second
 
 // Holds fails unless an expression becomes true soon.
 func (b *Tab) Holds(expression string) {
@@ -307,9 +307,20 @@ func (b *Tab) Keys(keys string) {
 	b.do(chromedp.KeyEvent(keys))
 }
 
-// Click clicks on the first element that matches a CSS selector.
+// Click clicks on the first element that matches a CSS selector, once it can be hit and stays where it is. The
+// browser takes a click at a place: while a changed view is laid out, it could miss.
 func (b *Tab) Click(selector string) {
 	b.t.Helper()
+	b.Wait(fmt.Sprintf(`(() => {
+		const e = document.querySelector(%q)
+		if (!e) return false
+		e.scrollIntoView({block: "nearest", inline: "nearest"})
+		const r = e.getBoundingClientRect(), at = [innerWidth, r.x, r.y, r.width, r.height].join()
+		const hit = document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2)
+		const stays = e.lastSeenAt === at && hit && (e.contains(hit) || hit.contains(e))
+		e.lastSeenAt = at
+		return stays
+	})()`, selector))
 	b.do(chromedp.Click(chromedp.CSS(selector)))
 }
 

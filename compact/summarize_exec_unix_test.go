@@ -76,7 +76,7 @@ func TestSummarizeExecLimit(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for range 100 { // it ends soon after its group has been told to
+			for range 500 { // it ends soon after its group has been told to
 				if err = syscall.Kill(child, 0); err != nil || state(child) == "Z" {
 					return
 				}

@@ -40,7 +40,7 @@ func (b *browsing) Write(p []byte) (int, error) {
 func (b *browsing) says(what string) {
 	b.t.Helper()
 	said := ""
-	for range 100 {
+	for range 500 {
 		b.mu.Lock()
 		said = b.stderr.String()
 		b.mu.Unlock()
@@ -100,7 +100,7 @@ func TestBrowseAddress(t *testing.T) {
 	script := filepath.Join(t.TempDir(), "browser")
 	must.Do(os.WriteFile(script, []byte("#!/bin/sh\necho \"$1\" > "+opened+"\n"), 0o700))
 	b = startBrowse(t, []string{"BROWSER=" + script}, dir)
-	for range 100 {
+	for range 500 {
 		if text, _ := os.ReadFile(opened); len(text) > 0 {
 			break
 		}

@@ -196,12 +196,16 @@ func TestLinear(t *testing.T) {
 	} {
 		text := bytes.Repeat([]byte(unit), 1<<16/len(unit))
 		for _, f := range []func(dst, text []byte) []byte{markdown.AppendInline, markdown.AppendText, markdown.AppendHTML, markdown.AppendCode} {
-			began := time.Now()
-			if out := f(nil, text); len(out) > 20*len(text) {
-				t.Errorf("%q: %d bytes became %d", unit, len(text), len(out))
+			fastest := time.Hour
+			for try := 0; try < 5 && fastest > 500*time.Millisecond; try++ { // the machine may be busy
+				began := time.Now()
+				if out := f(nil, text); len(out) > 20*len(text) {
+					t.Errorf("%q: %d bytes became %d", unit, len(text), len(out))
+				}
+				fastest = min(fastest, time.Since(began))
 			}
-			if took := time.Since(began); took > 500*time.Millisecond {
-				t.Fatalf("%q: %d bytes took %v", unit, len(text), took)
+			if fastest > 500*time.Millisecond {
+				t.Fatalf("%q: %d bytes took %v", unit, len(text), fastest)
 			}
 		}
 	}

@@ -64,10 +64,11 @@ func (s *Sent) Shared(other *Sent) int {
 	return s.keep
 }
 
-// A Turn is a message of a request.
+// A Turn is a message of a request, in canonical spelling.
 type Turn struct {
-	Role  jsonl.Value
-	Parts []jsonl.Value // in canonical spelling
+	Role   jsonl.Value
+	Parts  []jsonl.Value // of its content, without marks for the cache
+	Fields []jsonl.Field // others, sorted by name
 }
 
 // A Proof is what a recorded request says of what was sent.
@@ -111,17 +112,37 @@ func (r *Recorded) Unlike(turns []Turn, from int) int {
 
 func (t Turn) equal(other Turn) bool {
 	same := func(a, b jsonl.Value) bool { return bytes.Equal(a, b) }
-	return bytes.Equal(t.Role, other.Role) && slices.EqualFunc(t.Parts, other.Parts, same)
+	field := func(a, b jsonl.Field) bool { return a.Name == b.Name && bytes.Equal(a.Value, b.Value) }
+	return bytes.Equal(t.Role, other.Role) && slices.EqualFunc(t.Parts, other.Parts, same) &&
+		slices.EqualFunc(t.Fields, other.Fields, field)
+}
+
+// TurnOf returns a message in the provider's form.
+func TurnOf(m jsonl.Value) (t Turn) {
+	for name, v := range m.Ordered {
+		switch name {
+		case "role":
+			t.Role = slices.Clone(v)
+		case "content":
+			t.Parts = CanonicalParts(v)
+		case CacheMark:
+		default:
+			t.Fields = append(t.Fields, jsonl.Field{Name: name, Value: AppendCanonical(nil, v, false)})
+		}
+	}
+	slices.SortFunc(t.Fields, func(a, b jsonl.Field) int { return compareNames(a.Name, b.Name) })
+	return t
 }
 
 // AddTurn adds a message in the provider's form, as JoinTurn does.
 func AddTurn(turns []Turn, m jsonl.Value) []Turn {
-	return JoinTurn(turns, Turn{slices.Clone(m.Get("role")), CanonicalParts(m.Get("content"))})
+	return JoinTurn(turns, TurnOf(m))
 }
 
-// JoinTurn adds a message: to the last one, if both are the user's.
+// JoinTurn adds a message: to the last one, if both are the user's and have nothing but a content.
 func JoinTurn(turns []Turn, t Turn) []Turn {
-	if last := len(turns) - 1; last >= 0 && t.Role.Is("user") && turns[last].Role.Is("user") {
+	plain := func(t *Turn) bool { return t.Role.Is("user") && t.Fields == nil }
+	if last := len(turns) - 1; last >= 0 && plain(&t) && plain(&turns[last]) {
 		turns[last].Parts = slices.Concat(turns[last].Parts, t.Parts)
 		return turns
 	}
@@ -131,13 +152,20 @@ func JoinTurn(turns []Turn, t Turn) []Turn {
 // AppendJSON appends the message, its role first.
 func (t Turn) AppendJSON(dst []byte) []byte {
 	dst = append(append(append(dst, `{"role":`...), t.Role...), `,"content":`...)
-	return append(append(dst, List(t.Parts...)...), '}')
+	dst = append(dst, List(t.Parts...)...)
+	for _, f := range t.Fields {
+		dst = append(append(jsonl.AppendQuoted(append(dst, ','), f.Name), ':'), f.Value...)
+	}
+	return append(dst, '}')
 }
 
 // AppendCanonical appends the message in canonical spelling.
 func (t Turn) AppendCanonical(dst []byte) []byte {
-	dst = append(append(append(dst, `{"content":`...), List(t.Parts...)...), `,"role":`...)
-	return append(append(dst, t.Role...), '}')
+	members := map[string][]byte{"content": List(t.Parts...), "role": t.Role}
+	for _, f := range t.Fields {
+		members[f.Name] = f.Value
+	}
+	return CanonicalObject(dst, members)
 }
 
 // List is an array of values.
@@ -199,9 +227,7 @@ func AppendCanonical(dst []byte, v jsonl.Value, marks bool) []byte {
 
 // CanonicalObject appends an object of members that are in canonical spelling.
 func CanonicalObject(dst []byte, members map[string][]byte) []byte {
-	names := slices.SortedFunc(maps.Keys(members), func(a, b string) int {
-		return slices.Compare(utf16.Encode([]rune(a)), utf16.Encode([]rune(b)))
-	})
+	names := slices.SortedFunc(maps.Keys(members), compareNames)
 	dst = append(dst, '{')
 	for k, name := range names {
 		if k > 0 {
@@ -318,4 +344,9 @@ type Table struct {
 	// none.
 	Packed, Unpacked string
 	Parts            *Table // has more rows, which belong to a row of this one, and follow it
+}
+
+// compareNames orders names by their UTF-16 units, as JavaScript sorts.
+func compareNames(a, b string) int {
+	return slices.Compare(utf16.Encode([]rune(a)), utf16.Encode([]rune(b)))
 }

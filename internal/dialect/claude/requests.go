@@ -72,7 +72,7 @@ func (r *requests) line(number int, line jsonl.Value) (done *dialect.Recorded) {
 		}
 		r.message(m)
 	case typ.Is("api-request-blob"):
-		turn := dialect.AddTurn(nil, m)[0]
+		turn := dialect.TurnOf(m)
 		r.turns[sha256.Sum256(turn.AppendCanonical(nil))] = turn
 	case typ.Is("api-request-shape"):
 		shape := jsonl.Value(dialect.AppendCanonical(nil, line.Get("shape"), false))

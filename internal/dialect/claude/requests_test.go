@@ -62,7 +62,8 @@ func TestRequests(t *testing.T) {
 	t.Parallel()
 	shape := object{"system": []any{textOf("You are it."), textOf("Be brief.")}, "tools": []any{object{"name": "T", "input_schema": object{}}}}
 	other := object{"system": []any{textOf("You are it."), textOf("Sum up.")}, "tools": []any{}}
-	first := []any{turnOf("user", textOf("h\u00e9 <i>"), textOf("more")), turnOf("system", textOf("now"))}
+	first := []any{turnOf("user", textOf("h\u00e9 <i>"), textOf("more")),
+		object{"role": "system", "content": []any{textOf("now")}, "output_config": object{"effort": "low"}, "a": 1}}
 	call := object{"type": "tool_use", "id": "t1", "name": "T", "input": object{"b": 1.50, "a": []any{true}}}
 	second := append(slices.Clone(first), turnOf("assistant", textOf("on"), call),
 		turnOf("user", object{"type": "tool_result", "tool_use_id": "t1", "content": "done"}))

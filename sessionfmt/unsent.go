@@ -17,7 +17,7 @@ const (
 // a batch of calls, pi ends the turn with an empty answer after the results (seen in 1.6.0). An empty answer
 // that follows anything else was aborted while its request was under way.
 func (x *indexer) unsent(line []byte, off int64) bool {
-	if len(line) > mostUnsent || !bytes.Contains(line, []byte(`"aborted"`)) {
+	if len(line) > mostUnsent || !bytes.Contains(line, []byte("[]")) { // as pi spells it; bytes that lines rarely have
 		return false
 	}
 	m := jsonl.Value(line).Get("message").All("stopReason", "responseId", "content", "usage")

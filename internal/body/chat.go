@@ -372,7 +372,8 @@ func chatCall(m *message, b jsonl.Block) object {
 func chatAnswer(m *message, reasoned bool) object {
 	out := object{"role": "assistant", "content": nil}
 	var text, thinking []string
-	var field, details string
+	var field string
+	var details, sealed []jsonl.Value
 	var calls []object
 	for _, b := range m.Blocks {
 		switch {
@@ -380,8 +381,8 @@ func chatAnswer(m *message, reasoned bool) object {
 			text = append(text, textOf(b))
 		case b.Kind == jsonl.ThinkingBlock:
 			name := signature(b).Text()
-			if strings.HasPrefix(name, "[") && details == "" && json.Valid([]byte(name)) {
-				details = name
+			if details == nil {
+				details = reasoningDetails(name)
 			}
 			if !blank(b.Text) {
 				if thinking == nil {
@@ -391,14 +392,23 @@ func chatAnswer(m *message, reasoned bool) object {
 			}
 		case b.Kind == jsonl.CallBlock:
 			calls = append(calls, chatCall(m, b))
+			if detail := jsonl.Value(b.Raw.Get("thoughtSignature").Text()); m.own && isSealed(detail) {
+				sealed = append(sealed, detail)
+			}
 		}
+	}
+	if details == nil {
+		details = sealed
 	}
 	switch {
 	case text == nil && calls == nil:
 		return nil
-	case details != "":
-		out["reasoning_details"] = json.RawMessage(details)
+	case details != nil:
+		out["reasoning_details"] = rawList(details)
 	case thinking != nil && slices.Contains([]string{"reasoning", "reasoning_content", "reasoning_text"}, field):
+		if field == "reasoning" && m.Provider.Is("opencode-go") {
+			field = "reasoning_content"
+		}
 		out[field] = strings.Join(thinking, "\n")
 	}
 	if _, has := out["reasoning_content"]; reasoned && !has {

@@ -107,7 +107,8 @@ func (p *preparation) next(m *message, raw jsonl.Value) bool {
 			if m.Tool.Text() == "" { // the agent keeps it with the call alone
 				m.Tool = p.open[k].Name
 			}
-			p.open = slices.Delete(p.open, k, k+1)
+			// A result answers every call of the answer with that id.
+			p.open = slices.DeleteFunc(p.open, func(b jsonl.Block) bool { return b.ID.Text() == m.call })
 		}
 		p.withoutImages(m, "(tool image omitted: model does not support images)")
 	case jsonl.System:

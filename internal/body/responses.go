@@ -79,17 +79,15 @@ func responsesHead(r *request) object {
 	if tools := r.responsesTools(r.transcript.tools, false); tools != nil {
 		head["tools"] = tools
 	}
-	switch effort := r.effort(); {
+	switch effort := r.ownEffort(); {
 	case effort == "":
-	case r.level != "":
+	case r.level != "" || r.ofCodex():
 		if r.inPlaceLevel() {
 			effort = "medium" // the level stands in place
 		}
 		head["reasoning"] = object{"effort": effort, "summary": "auto"}
 		head["include"] = []string{"reasoning.encrypted_content"}
-	case r.model.Provider == "github-copilot" && !r.ofCodex():
-	case effort == "off": // the interface's own name
-		head["reasoning"] = object{"effort": "none"}
+	case r.model.Provider == "github-copilot":
 	default:
 		head["reasoning"] = object{"effort": effort}
 	}
@@ -103,10 +101,19 @@ func responsesHead(r *request) object {
 	return head
 }
 
-// inPlaceLevel reports whether levels stand in the conversation. Those who signed in with ChatGPT have
-// them in the request: then the answer names none.
+// ownEffort is the effort of a request, with the interface's own name for off.
+func (r *request) ownEffort() string {
+	effort := r.effort()
+	if _, named := r.model.Takes.Level("off"); effort == "off" && !named {
+		return "none"
+	}
+	return effort
+}
+
+// inPlaceLevel reports whether levels stand in the conversation: that of off too by the interface of Codex.
+// Those who signed in with ChatGPT have them in the request: then the answer names none.
 func (r *request) inPlaceLevel() bool {
-	return r.compat.SupportsMidConvoEffort && r.level != "" &&
+	return r.compat.SupportsMidConvoEffort && (r.level != "" || r.ofCodex() && r.ownEffort() != "") &&
 		(r.answer == nil || r.answer.Get("providerThinkingLevel").IsString())
 }
 
@@ -158,7 +165,7 @@ func responsesItems(r *request) iter.Seq2[any, error] {
 		return items
 	}, nothing, func() []any {
 		if r.inPlaceLevel() {
-			return []any{levelItem(r.effort())}
+			return []any{levelItem(r.ownEffort())}
 		}
 		return nil
 	})

@@ -122,7 +122,7 @@ func TestRecorded(t *testing.T) {
 		}
 	}
 	tally.Hold(t, *update, "compared_own.go", "opencode", "comparedOwn")
-	if n < 35 {
+	if n < 85 {
 		t.Errorf("only %d requests were compared", n)
 	}
 	t.Logf("%d requests of %d scripts", n, len(folders))

@@ -113,8 +113,8 @@ func (d *Editor) Restore(rec int) error {
 	return d.err
 }
 
-// Replace replaces the content of a message with a text. The tool calls of an answer
-// stay; its thinking is dropped, because its signature covers the original text.
+// Replace replaces the content of a message with a text. The tool calls that an answer has in the
+// context stay; its thinking is dropped, because its signature covers the original text.
 func (d *Editor) Replace(rec int, text string) error {
 	if err := d.refuse(rec); err != nil {
 		return err
@@ -130,7 +130,7 @@ func (d *Editor) Replace(rec int, text string) error {
 	if kind == jsonl.Assistant || kind == jsonl.ToolResult {
 		content = appendTextBlock(value{'['}, content)
 		if kind == jsonl.Assistant {
-			for call := range d.line(rec).Get("message").Message().Calls {
+			for call := range d.current(rec).Message().Calls {
 				content = append(comma(content), call.Raw...)
 			}
 		}
@@ -138,6 +138,16 @@ func (d *Editor) Replace(rec int, text string) error {
 	}
 	d.add(rec, content)
 	return d.err
+}
+
+// current returns the message of a record with the content of its current edit.
+func (d *Editor) current(rec int) value {
+	message := d.line(rec).Get("message")
+	if by, edited := d.edits[rec]; edited {
+		content := d.read(d.before, by).Get("replacement").Get("content")
+		message = message.AppendEdited(nil, field("content", content))
+	}
+	return message
 }
 
 // contentOf returns the content of a record, which has that line: a message or a custom_message.

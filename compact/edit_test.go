@@ -166,6 +166,14 @@ func TestReplace(t *testing.T) {
 	if s.with(t, func(d *Editor) error { return d.Replace(s.Find("b"), "x") }) != nil {
 		t.Error("a shell command has content that is replaced")
 	}
+	const summarized = data + `{"type":"context_edit","id":"e","parentId":"b","timestamp":"2026-01-01T00:00:05.000Z","targetId":"a","replacement":{"content":[{"type":"text","text":"summary"}]}}
+{"type":"context_edit","id":"f","parentId":"e","timestamp":"2026-01-01T00:00:05.000Z","targetId":"r","replacement":null}
+`
+	s = opened(t, bytes.NewReader([]byte(summarized)))
+	is := s.with(t, func(d *Editor) error { return d.Replace(s.Find("a"), "x") })
+	if text, calls, results := is.request(t); calls+results != 0 {
+		t.Errorf("an answer gets back calls that an edit had removed:\n%s", text)
+	}
 }
 
 // TestRestore: messages that were replaced or omitted, short ones too, come back as they were.

@@ -68,7 +68,7 @@ func lastOf(s *sessionfmt.Session) (*past, error) {
 			if err := json.Unmarshal(data, &p.jobRecord); err != nil || p.Entries < 0 {
 				return nil, p.refuse(s, "its record of the batch is damaged")
 			}
-			p.Entries = p.onPath(line.Get("timestamp").Text(), path[at+1:])
+			p.Entries = p.onPath(s, line.Get("timestamp").Text(), path[at+1:])
 			p.batch, p.after = path[at+1:at+1+p.Entries], path[at+1+p.Entries:]
 			p.last = p.last || path[at+p.Entries] == s.Len()-1
 			return p, p.err
@@ -78,14 +78,49 @@ func lastOf(s *sessionfmt.Session) (*past, error) {
 }
 
 // onPath returns how many entries of the batch are on the path after its first entry: all, unless
-// the leaf was moved into the batch. They have the time of the first.
-func (p *past) onPath(time string, after []int) int {
-	for k, rec := range after[:min(p.Entries, len(after))] {
-		if p.line(rec).Get("timestamp").Text() != time {
+// the leaf was moved into the batch. They have the time of the first. Where a migration has paired a
+// compaction with a patch, there is one more.
+func (p *past) onPath(s *sessionfmt.Session, time string, after []int) int {
+	for k, rec := range after {
+		paired := k == p.Entries && k > 0 && s.Kind(after[k-1]) == jsonl.Transform && s.Kind(rec) == jsonl.Compaction
+		if k >= p.Entries && !paired || !p.line(rec).Get("timestamp").Is(time) {
 			return k
 		}
 	}
-	return min(p.Entries, len(after))
+	return len(after)
+}
+
+// BatchEnd returns the last entry of the batch that record rec belongs to, or rec itself. What is
+// appended below an earlier entry of a batch follows a part of its changes: an edit of a call, say,
+// without that of the result. The entries of a batch follow each other in the file and on the path,
+// change the context, and have one time; the mark of another batch ends it.
+func BatchEnd(s *sessionfmt.Session, rec int) (int, error) {
+	if rec < 0 || !inBatches(s.Kind(rec)) {
+		return rec, nil
+	}
+	r := s.NewReader()
+	line, err := r.Line(rec)
+	at := line.Get("timestamp").Text()
+	for next := rec + 1; err == nil && at != "" && next < s.Len(); next++ {
+		if s.Parent(next) != rec || !inBatches(s.Kind(next)) || line.Get("customType").Is(sessionfmt.UndoType) {
+			break
+		}
+		if line, err = r.Line(next); line.Get("customType").Is(markType) || !line.Get("timestamp").Is(at) {
+			break
+		}
+		rec = next
+	}
+	return rec, err
+}
+
+// inBatches reports whether batches have entries of a kind. Messages are left out: agents too may
+// write several at one time.
+func inBatches(k jsonl.Kind) bool {
+	switch k {
+	case jsonl.ContextEdit, jsonl.Deletion, jsonl.Compaction, jsonl.Reset, jsonl.Transform, jsonl.CustomEntry:
+		return true
+	}
+	return false
 }
 
 func (p *past) refuse(s *sessionfmt.Session, why string) error {

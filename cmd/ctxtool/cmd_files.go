@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"ctxtool/compact"
 	"ctxtool/internal/base/shell"
 	"ctxtool/internal/check"
 	"ctxtool/internal/phrase"
@@ -45,7 +46,7 @@ func runBranch(e *env, o *branchOptions, args []string) error {
 	e.frugal(name)
 	var b *sessionfmt.BranchFile
 	o.plan = func(_ *env, s *sessionfmt.Session, _ listedFile) (*plan.Plan, error) {
-		leaf, err := findLeaf(s, args[1], s.Leaf())
+		leaf, err := e.wholeBatch(s, args[1])
 		if err == nil {
 			err = requireID(s, leaf)
 		}
@@ -70,6 +71,20 @@ func runBranch(e *env, o *branchOptions, args []string) error {
 			phrase.Count(b.Entries, "entry"), phrase.Count(b.Labels, "label"))
 	}
 	return err
+}
+
+// wholeBatch finds a point below which entries are to be appended: inside a batch, the end of that
+// batch.
+func (e *env) wholeBatch(s *sessionfmt.Session, point string) (int, error) {
+	at, err := findLeaf(s, point, s.Leaf())
+	if err != nil {
+		return at, err
+	}
+	end, err := compact.BatchEnd(s, at)
+	if end != at {
+		e.note("%s: entry %s is inside a batch of changes: using %s, the end of the batch", s.Name, s.ID(at), s.ID(end))
+	}
+	return end, err
 }
 
 type migrateOptions struct {

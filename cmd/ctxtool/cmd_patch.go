@@ -201,7 +201,7 @@ func (o *patchOptions) point(e *env, s *sessionfmt.Session) error {
 		}
 		text = pointOfRequest(n)
 	}
-	at, err := findLeaf(s, text, s.Leaf())
+	at, err := e.wholeBatch(s, text)
 	o.try.At, o.try.Leaf, o.try.Replay.Leaf, o.try.Now = at, s.Leaf(), s.Leaf(), o.time
 	return err
 }

@@ -24,7 +24,7 @@ type Origins struct {
 }
 
 // Origins returns where the records of a session come from, given its header as HeaderLine has it. It needs
-// Options.Times for copies that are known by being older than their session.
+// Options.Times or Options.Origins for copies that are known by being older than their session.
 func (s *Session) Origins(header jsonl.Value) Origins {
 	f := header.All("parentSession", "timestamp", "id")
 	o := Origins{s: s, id: f[2].Text(), parent: f[0].Text()}

@@ -169,6 +169,7 @@ func (s *Session) sniff(opt Options) error {
 	}
 	s.first = dialect.Span{Off: off, Size: uint32(len(first))}
 	if s.dialect = Sniff(first); s.dialect == nil {
+		s.original = first.Get("type").Is("session") && !first.Get("parentSession").Truthy()
 		return nil
 	}
 	s.owner = s.dialect.OwnerOf(s.Name, first)

@@ -34,7 +34,7 @@ func (s *Session) newArrangement(opt Options) *arrangement {
 	if s.doc != nil {
 		by = s.dialect.Document
 	}
-	return &arrangement{s: s, by: by(), times: opt.Times, leaf: -1, names: s.NewNamer(),
+	return &arrangement{s: s, by: by(), times: opt.Times || opt.Origins, leaf: -1, names: s.NewNamer(),
 		r: s.NewReader()}
 }
 

@@ -355,7 +355,8 @@ func (s *Session) scan(src *source, from int64, workers int, opt Options, merge 
 }
 
 func (s *Session) newIndexer(src *source, opt Options) *indexer {
-	x := &indexer{src: src, times: opt.Times, dialect: s.dialect, buf: unitBuffers.Get().(*unitBuffer)}
+	x := &indexer{src: src, dialect: s.dialect, buf: unitBuffers.Get().(*unitBuffer)}
+	x.times = opt.Times || opt.Origins && !s.original
 	if s.dialect != nil {
 		x.head = jsonl.NewHeadReader(s.dialect.Pick)
 		return x

@@ -62,7 +62,8 @@ type Options struct {
 	// lines are not validated again. Visit has to be nil.
 	Valid bool
 
-	Times bool // keep the entries' times, for Session.Time
+	Times   bool // keep the entries' times, for Session.Time
+	Origins bool // keep them where Session.Origins needs them
 
 	// Through, if set, are passes that transform the uncompressed bytes of the file, one after
 	// the other, before they are indexed. The file name is added to an *Error of a pass.
@@ -123,6 +124,7 @@ type Session struct {
 	copied  section          // lines that were copied from another session, under new times
 	// the id of that session
 	copiedFrom string
+	original   bool                 // the header names no session that it was copied from
 	badUTF8    bool                 // another agent's file has bytes that are none
 	joined     []joined             // lines of entries that are made of several
 	last       []uint32             // the last of those by entry, 0 for none

@@ -193,7 +193,7 @@ func (c *call) tokens() int64 { return c.input + c.output + c.cacheRead + c.cach
 
 // newCostPart returns an empty part.
 func newCostPart(by []string) *CostPart {
-	return &CostPart{Prices: models.Date, By: append([]string{}, by...), Rows: []CostRow{}, once: models.CallSet{},
+	return &CostPart{Prices: models.Date, By: append([]string{}, by...), Rows: []CostRow{},
 		counted: map[string]*counting{}, unknown: map[models.Ref]int{}, unpriced: map[Lack]int{}}
 }
 
@@ -232,7 +232,7 @@ func (p *CostPart) settle() {
 }
 
 // addSessions adds the ids of the session and its sub-agents, whose calls copies can be of.
-func (p *CostPart) addSessions(to models.CallSet) {
+func (p *CostPart) addSessions(to *models.CallSet) {
 	to.AddSession(p.session)
 	for _, id := range p.family {
 		to.AddSession(id)
@@ -255,7 +255,8 @@ func (r *Report) addCost(one *CostPart) {
 		rows[i] = p.row(one.Rows[i].CostKeys)
 	}
 	p.Copies += one.late
-	one.addSessions(p.once)
+	one.addSessions(&p.once)
+	p.once.Grow(len(one.calls))
 	p.of(one.session)
 	for i := range one.calls {
 		if c := &one.calls[i]; c.id.Copy {
@@ -267,7 +268,7 @@ func (r *Report) addCost(one *CostPart) {
 	for id, c := range one.counted {
 		p.of(id).count(counting{own: c.own, counted: c.counted})
 	}
-	one.calls, one.once, one.counted = nil, nil, nil // no longer needed
+	one.calls, one.once, one.counted = nil, models.CallSet{}, nil // no longer needed
 	p.gaps(one)
 }
 

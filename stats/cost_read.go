@@ -193,6 +193,7 @@ func (c *costReader) end() {
 	}
 	c.copies()
 	p.session, p.NoSubAgents = c.Report.ID, c.NoSubAgents
+	p.once.Grow(len(p.calls))
 	for i := range p.calls {
 		p.count(p.session, &p.calls[i], int(p.calls[i].row), p.lacking)
 	}
@@ -207,17 +208,20 @@ func (c *costReader) copies() {
 	of := c.Origins.Calls()
 	d := c.Session.Dialect()
 	inTime := d != nil && d.CopyOf != nil && c.Only.Since+c.Only.Until != 0
-	kept := p.calls[:0]
+	kept := 0
 	for i := range p.calls {
 		one := &p.calls[i]
 		text := of.Complete(&one.id, int(one.record))
 		if c.each.copied(i, text); text != nil && inTime {
 			p.late++ // its time is that of the copy
-		} else {
-			kept = append(kept, *one)
+			continue
 		}
+		if kept < i {
+			p.calls[kept] = *one
+		}
+		kept++
 	}
-	p.calls, p.Copies = kept, p.late
+	p.calls, p.Copies = p.calls[:kept], p.late
 }
 
 // aside reads the calls of sub-agents that are no entries.

@@ -194,7 +194,7 @@ func (r *Report) join(subs []*Report) {
 		p.gaps(sub.Cost)
 	}
 	p.recount()
-	p.once = nil
+	p.once = models.CallSet{}
 }
 
 // recount adds up the calls again.
@@ -205,7 +205,7 @@ func (p *CostPart) recount() {
 		p.Rows[i].CostSum = CostSum{}
 	}
 	p.of(p.session).here = 0
-	p.addSessions(p.once)
+	p.addSessions(&p.once)
 	for _, copies := range []bool{false, true} {
 		for i := range p.calls {
 			if one := &p.calls[i]; one.id.Copy == copies {

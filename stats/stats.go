@@ -20,6 +20,7 @@ import (
 	"ctxtool/internal/dialect"
 	"ctxtool/replay"
 	"ctxtool/replay/ledger"
+	"ctxtool/replay/models"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
@@ -206,7 +207,7 @@ func (o *Options) Read(name string) (*Report, error) {
 		open.Visit = l.visitor(open.Visit)
 	}
 	if len(l.Calls) > 0 {
-		open.Pick, open.Times = callPick, true
+		open.Pick, open.Origins = callPick, true
 	}
 	s, err := sessionfmt.Open(name, open)
 	if err != nil {
@@ -254,7 +255,7 @@ func (o *Options) Read(name string) (*Report, error) {
 	}
 	if l.err == nil && l.Report.Cost != nil {
 		o.readFamily(name, l.Report)
-		l.Report.Cost.once = nil // no longer needed
+		l.Report.Cost.once = models.CallSet{} // no longer needed
 	}
 	return l.Report, l.err
 }

@@ -106,14 +106,14 @@ func calls(all []*Summary) iter.Seq2[*Summary, placedCall] {
 	all = slices.Clone(all)
 	slices.SortStableFunc(all, func(a, b *Summary) int { return strings.Compare(a.File, b.File) })
 	return func(yield func(*Summary, placedCall) bool) {
-		seen := models.CallSet{}
+		var seen models.CallSet
 		for _, copies := range []bool{false, true} {
 			for _, sum := range all {
 				if sum.Calls == nil {
 					continue
 				}
 				cost := sum.Calls.of.Cost
-				cost.addSessions(seen)
+				cost.addSessions(&seen)
 				for i := range cost.calls {
 					one := &cost.calls[i]
 					if !one.again && one.id.Copy == copies && !yield(sum, placedCall{one, seen.Add(one.id)}) {

@@ -81,7 +81,7 @@ func (p *Report) Finish() error {
 	of := records.Calls()
 	var ids strings.Builder
 	var last int64
-	counted := models.CallSet{}
+	var counted models.CallSet
 	p.Head.Cost, p.Head.Recorded = p.Subs.Cost, p.Subs.Recorded
 	for i := range p.s.Len() {
 		if id := x.ids[i]; id.Record != 0 && !(p.Subs.Without && p.s.Delegated(i)) {

@@ -370,7 +370,8 @@ type Store struct {
 
 // NewStore returns the report of a store with these sessions.
 func NewStore(title string, redacted bool, all []*Summary) *Store {
-	seen, sessions := models.CallSet{}, map[string]bool{}
+	var seen models.CallSet
+	sessions := map[string]bool{}
 	for _, s := range all {
 		sessions[s.id] = sessions[s.id] || s.Owner == "" && s.Error == ""
 	}

@@ -1,7 +1,10 @@
 package models
 
 import (
+	"encoding/binary"
 	"hash/maphash"
+	"math"
+	"math/bits"
 	"strconv"
 	"sync"
 
@@ -45,10 +48,10 @@ func (r *CallRecord) appendRecord(buf []byte) []byte {
 	}
 	u := r.Usage
 	for _, n := range [...]int64{u.Input, u.Output, u.CacheRead, u.CacheWrite} {
-		buf = append(strconv.AppendInt(buf, n, 10), 0)
+		buf = binary.LittleEndian.AppendUint64(buf, uint64(n))
 	}
 	if u.Cost.Total != 0 { // an import writes 0 where none is recorded
-		buf = strconv.AppendFloat(buf, u.Cost.Total, 'g', -1, 64)
+		buf = binary.LittleEndian.AppendUint64(buf, math.Float64bits(u.Cost.Total))
 	}
 	return buf
 }
@@ -73,13 +76,17 @@ type CallOrigins struct {
 	// tells the original, since the copy has another id or time.
 	Copied func(record int) (from string, copied bool)
 
-	copies int
+	session uint64 // hash of Session
+	copies  int
 }
 
 // Complete completes the id of the call of a record. text identifies the call of a copy under another id or time, which
 // copies of one session have in the same order; it is nil for other calls.
 func (o *CallOrigins) Complete(c *CallID, record int) (text []byte) {
-	within := c.Record ^ sessionHash(o.Session)
+	if o.session == 0 {
+		o.session = sessionHash(o.Session)
+	}
+	within := c.Record ^ o.session
 	switch {
 	case o.Import:
 		c.Import = within
@@ -104,25 +111,77 @@ func (o *CallOrigins) Complete(c *CallID, record int) (text []byte) {
 func sessionHash(id string) uint64 { return maphash.String(callSeed(), "i"+id) }
 
 // A CallSet is calls of several sessions, each once. Copies are added after all other calls, since the original owns a
-// call.
-type CallSet map[uint64]struct{}
+// call. The zero value is empty.
+type CallSet struct {
+	slots []uint64 // hashes, each at its place or behind it; 0 is a free one
+	n     int
+}
+
+// Grow makes room for the ids of so many calls more.
+func (s *CallSet) Grow(calls int) {
+	if need := 2 * (s.n + 2*calls); need > len(s.slots) {
+		s.resize(need)
+	}
+}
 
 // AddSession adds the id of a session: later copies of its calls are known.
-func (s CallSet) AddSession(id string) { s[sessionHash(id)] = struct{}{} }
+func (s *CallSet) AddSession(id string) { s.add(sessionHash(id)) }
 
 // Add adds a call, and reports whether it is new.
-func (s CallSet) Add(c CallID) bool {
-	known := s.has(c.Record) || s.has(c.Import) || c.Copy && (s.has(c.Shared) || s.has(c.From))
-	for _, hash := range [...]uint64{c.Record, c.Import, c.Shared} {
-		if hash != 0 {
-			s[hash] = struct{}{}
-		}
+func (s *CallSet) Add(c CallID) bool {
+	known := c.Copy && (s.has(c.Shared) || s.has(c.From))
+	for _, hash := range [...]uint64{c.Record, c.Import} {
+		known = !s.add(hash) || known
 	}
+	s.add(c.Shared)
 	return !known
 }
 
+// add adds a hash, and reports whether it is new, which 0 always is.
+func (s *CallSet) add(hash uint64) bool {
+	if hash == 0 {
+		return true
+	}
+	if 2*s.n >= len(s.slots) {
+		s.resize(max(32, 4*s.n))
+	}
+	at, is := s.place(hash)
+	if is {
+		return false
+	}
+	s.slots[at] = hash
+	s.n++
+	return true
+}
+
 // has reports whether a hash is in the set; 0 never is.
-func (s CallSet) has(hash uint64) bool {
-	_, ok := s[hash]
-	return ok
+func (s *CallSet) has(hash uint64) bool {
+	if hash == 0 || s.n == 0 {
+		return false
+	}
+	_, is := s.place(hash)
+	return is
+}
+
+// place returns the slot of a hash, or the one that it would get. There is a free one.
+func (s *CallSet) place(hash uint64) (at uint64, is bool) {
+	most := uint64(len(s.slots)) - 1
+	for at = hash & most; s.slots[at] != 0; at = (at + 1) & most {
+		if s.slots[at] == hash {
+			return at, true
+		}
+	}
+	return at, false
+}
+
+// resize moves the set to at least so many slots, a power of two.
+func (s *CallSet) resize(slots int) {
+	old := s.slots
+	s.slots = make([]uint64, 1<<bits.Len(uint(slots-1)))
+	for _, hash := range old {
+		if hash != 0 {
+			at, _ := s.place(hash)
+			s.slots[at] = hash
+		}
+	}
 }

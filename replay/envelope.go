@@ -37,6 +37,7 @@ type Envelope struct {
 	used      rule.Set   // see Rules
 	prompt    *prompt.Prompt
 	turns     *int // tokens of its turns as pi estimates them, once they are counted
+	recorded  *record
 }
 
 func (m *machine) envelope() *Envelope {
@@ -48,7 +49,7 @@ func (m *machine) envelope() *Envelope {
 		Leaf: Step{m: m}.Leaf(), TurnIndex: m.turn, RequestIndex: m.request,
 		Transforms: slices.Clip(m.transforms), Ephemerals: m.logged,
 		r: m.r, ModelBy: m.model, ThinkingBy: m.thinking, answer: -1,
-		state: s, altered: m.altered, ephemeral: m.ephemeral, used: m.used,
+		state: s, altered: m.altered, ephemeral: m.ephemeral, used: m.used, recorded: new(record),
 	}
 }
 
@@ -237,11 +238,10 @@ func (e *Envelope) Prompt() (*prompt.Prompt, error) {
 	if recorded, err := e.Recorded(); err != nil {
 		return nil, err
 	} else if recorded != nil {
-		o := &recorded.Options
 		p.Options = prompt.Options{
-			Reasoning:   either(o.Reasoning, p.Options.Reasoning),
-			Temperature: either(o.Temperature, p.Options.Temperature),
-			MaxTokens:   either(o.MaxTokens, p.Options.MaxTokens),
+			Reasoning:   either(recorded.Field("output_config").Get("effort"), p.Options.Reasoning),
+			Temperature: either(recorded.Field("temperature"), p.Options.Temperature),
+			MaxTokens:   either(recorded.Field("max_tokens"), p.Options.MaxTokens),
 		}
 	}
 	e.prompt = &p

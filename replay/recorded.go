@@ -8,28 +8,64 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
+// A record is what the agent recorded of the request of an envelope, once it is read.
+type record struct {
+	read    bool
+	request *dialect.Recorded // nil for none
+	err     error
+}
+
 // Recorded returns the request as the agent recorded it beside the conversation, nil where it did
-// not (docs/session-format.md 16.9): the one that was answered at once. It reads the session.
+// not (docs/session-format.md 16.9): that of the answer before which the envelope stands, or else of the
+// one that followed at once. It reads the session.
 func (e *Envelope) Recorded() (*dialect.Recorded, error) {
+	r := e.recorded
+	if !r.read {
+		r.read = true
+		r.request, r.err = e.readRecorded()
+	}
+	return r.request, r.err
+}
+
+func (e *Envelope) readRecorded() (*dialect.Recorded, error) {
 	s := e.r.Session
-	for i := e.Leaf + 1; i < s.Len(); i++ {
+	answer := e.answer
+	for i := e.Leaf + 1; i < s.Len() && answer < 0; i++ {
 		if s.Recorded(i) && s.Parent(i) == e.Leaf {
-			for r, err := range s.Requests {
-				if err != nil || r.Answer == s.ID(i) {
-					return &r, err
-				}
-			}
+			answer = i
+		}
+	}
+	if answer < 0 || !s.Recorded(answer) {
+		return nil, nil
+	}
+	for r, err := range s.Requests {
+		if err != nil || r.Answer == s.ID(answer) {
+			return r, err
 		}
 	}
 	return nil, nil
 }
 
-// Items returns the items of the request as the session's own agent sends them: the recorded ones, or
-// else Native.
+// Proved returns the recorded request if its digest proves that this was sent, else nil. One that is asked for with
+// another prompt or model was not sent.
+func (e *Envelope) Proved() (*dialect.Recorded, error) {
+	r, err := e.Recorded()
+	if opt := &e.r.Options; err != nil || r == nil || opt.Baseline != nil || opt.Implemented != nil ||
+		opt.Model.Known() || len(opt.Without) > 0 {
+		return nil, err
+	}
+	if proof, err := r.Proof(); err != nil || !proof.Exact() {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Items returns the items of the request as the session's own agent sends them: the recorded ones where they are
+// proved, or else Native.
 func (e *Envelope) Items() (iter.Seq2[jsonl.Value, error], error) {
-	recorded, err := e.Recorded()
-	if recorded != nil && recorded.Messages != nil {
-		return recorded.Items, err
+	proved, err := e.Proved()
+	if proved != nil {
+		return proved.Items, err
 	}
 	return e.Native(), err
 }
@@ -53,24 +89,29 @@ func (e *Envelope) Reading() (reading dialect.Reading, unlike int, err error) {
 		return reading, -1, err
 	}
 	reading = e.r.Session.ReadingOf(e.used, asked)
-	recorded, err := e.Recorded()
-	if err != nil || recorded == nil || recorded.Messages == nil {
+	proved, err := e.Proved()
+	if err != nil || proved == nil {
 		return reading, -1, err
 	}
+	if unlike, err = e.unlike(proved); err != nil {
+		return reading, -1, err
+	}
+	exact := dialect.Certainty{Messages: "exact", System: "exact", Tools: "exact"}
+	if unlike >= 0 {
+		exact.Messages = reading.Certainty.Messages
+	}
+	reading.Certainty = &exact
+	return reading, unlike, nil
+}
+
+// unlike returns the index of the first message of a recorded request that the conversation gives otherwise.
+func (e *Envelope) unlike(recorded *dialect.Recorded) (int, error) {
 	var turns []dialect.Turn
 	for m, err := range e.Native() {
 		if err != nil {
-			return reading, -1, err
+			return -1, err
 		}
 		turns = dialect.AddTurn(turns, m)
 	}
-	unlike = recorded.Unlike(turns, 0)
-	if recorded.Exact() {
-		exact := dialect.Certainty{Messages: "exact", System: "exact", Tools: "exact"}
-		if unlike >= 0 {
-			exact.Messages = reading.Certainty.Messages
-		}
-		reading.Certainty = &exact
-	}
-	return reading, unlike, nil
+	return recorded.Unlike(turns, 0), nil
 }

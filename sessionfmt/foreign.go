@@ -94,29 +94,44 @@ func (s *Session) Counted() (dollars float64, ok bool) {
 func (s *Session) Recorded(i int) bool { return s.records[i].flags&flagRecorded != 0 }
 
 // Requests yields the requests that are recorded beside the conversation, in the order of the file.
-func (s *Session) Requests(yield func(dialect.Recorded, error) bool) {
+// Their bodies are read while the session is open.
+func (s *Session) Requests(yield func(*dialect.Recorded, error) bool) {
 	if s.dialect == nil || s.dialect.Recorded == nil {
 		return
 	}
 	var failed error
-	lines := func(yield func(int, jsonl.Value) bool) {
-		for l, err := range s.Lines {
-			failed = err
-			if err != nil {
+	all := func(yield func(dialect.Numbered) bool) {
+		off, before := int64(0), 0
+		for _, b := range s.base {
+			before += b.lines
+		}
+		for l, err := range Lines(s.src.plain(), min(readAhead, s.src.size+1)) {
+			if failed = err; err != nil {
 				return
 			}
-			if v, bad := jsonl.ParseValue(l.Raw); bad == nil && !yield(l.Number, v) {
+			at := dialect.Span{Off: off, Size: uint32(len(l.Raw))}
+			off += int64(len(l.Raw))
+			if l.Ended {
+				off++
+			}
+			v, bad := jsonl.ParseValue(l.Raw)
+			if bad == nil && !yield(dialect.Numbered{Number: l.Number - before, At: at, Value: v}) {
 				return
 			}
 		}
 	}
-	for r := range s.dialect.Recorded(lines) {
+	lines := s.NewReader()
+	again := func(at dialect.Span) (jsonl.Value, error) {
+		raw, err := lines.read(at)
+		return jsonl.Trim(raw), err
+	}
+	for r := range s.dialect.Recorded(dialect.Lines{All: all, Read: again}) {
 		if !yield(r, nil) {
 			return
 		}
 	}
 	if failed != nil {
-		yield(dialect.Recorded{}, failed)
+		yield(nil, failed)
 	}
 }
 

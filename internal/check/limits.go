@@ -176,7 +176,7 @@ func (c *clearedWatch) Fork(_, _ replay.Step) replay.Observer {
 }
 
 // readRequests reads the requests that the agent recorded beside the conversation.
-func (x *subject) readRequests() (all []dialect.Recorded) {
+func (x *subject) readRequests() (all []*dialect.Recorded) {
 	some := false
 	for i := 0; i < x.s.Len() && !some; i++ {
 		some = x.s.Recorded(i)
@@ -185,6 +185,9 @@ func (x *subject) readRequests() (all []dialect.Recorded) {
 		return nil
 	}
 	for r, err := range x.s.Requests {
+		if err == nil {
+			_, err = r.Proof() // in the order of the file
+		}
 		if err != nil {
 			x.unread = err
 			return nil
@@ -196,7 +199,14 @@ func (x *subject) readRequests() (all []dialect.Recorded) {
 
 func (x *subject) unprovedRequest() {
 	for _, r := range x.requests() {
-		if r.Proof == dialect.Unproved {
+		switch proof, _ := r.Proof(); {
+		case r.Line < 1: // in a file that this one continues
+		case proof == dialect.Gone:
+			x.addLine(r.Line, "", "request %s cannot be rebuilt: %s", r.ID, r.Lacks)
+		case proof == dialect.Withheld:
+			x.addLine(r.Line, "", "the digest of request %s does not hold without what its record lacks: %s", r.ID,
+				strings.Join(r.Missing, ", "))
+		case proof == dialect.Unproved:
 			x.addLine(r.Line, "",
 				"the digest of request %s is not that of what its record names: what was sent is not known", r.ID)
 		}
@@ -222,9 +232,9 @@ type recordedWatch struct {
 func (w *walk) recordedWatch(r *replay.Replay) replay.Observer {
 	c := &recordedWatch{w: w, natives: r.Natives(), recorded: map[string]*dialect.Recorded{}, unlike: -1}
 	all := w.requests()
-	for k := range all {
-		if all[k].Answer != "" && all[k].Messages != nil {
-			c.recorded[all[k].Answer] = &all[k]
+	for _, one := range all {
+		if proof, _ := one.Proof(); proof.Exact() && one.Answer != "" {
+			c.recorded[one.Answer] = one
 		}
 	}
 	return c
@@ -246,7 +256,7 @@ func (c *recordedWatch) Request(s replay.Step) error {
 		return err
 	}
 	if c.last != nil {
-		same = min(same, recorded.Messages.Shared(c.last.Messages))
+		same = min(same, recorded.Sent.Shared(c.last.Sent))
 	}
 	was := c.unlike
 	if c.last == nil || was < 0 || was >= same {

@@ -44,7 +44,7 @@ type subject struct {
 	tree      func() *sessionfmt.Tree
 	ancestors func() *ancestry
 	pairs     func() *pairs
-	requests  func() []dialect.Recorded // see readRequests
+	requests  func() []*dialect.Recorded // see readRequests
 }
 
 // File checks the session file called name. A file that cannot be read as a session has one

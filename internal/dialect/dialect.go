@@ -112,9 +112,9 @@ type Dialect struct {
 	// SummaryLast reports that the summary of a compaction is the last of its messages, and not the
 	// first.
 	SummaryLast bool
-	// Recorded yields the requests that are recorded among lines, of which it gets the number and the
-	// value of each. It is nil where the agent records none. See [Tree], Recorded.
-	Recorded func(lines iter.Seq2[int, jsonl.Value]) iter.Seq[Recorded]
+	// Recorded yields the requests that are recorded among lines. It is nil where the agent records none.
+	// See [Tree], Recorded.
+	Recorded func(lines Lines) iter.Seq[*Recorded]
 }
 
 // Agent is the name of the agent; no dialect is pi's.

@@ -3,88 +3,131 @@ package claude
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"hash"
 	"iter"
 	"slices"
-	"strconv"
-	"strings"
 
 	"ctxtool/internal/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A digest is the SHA-256 of a canonical text.
-type digest = [sha256.Size]byte
-
 // A requests rebuilds requests from their records. It takes the lines of a transcript in order.
 type requests struct {
-	turns  map[digest]dialect.Turn // the messages that records or blobs give
-	shapes map[digest]jsonl.Value
-	sent   map[string]*dialect.Sent // the messages of each request, by the id of its record
-	run    run
+	read   func(at dialect.Span) (jsonl.Value, error)
+	turns  map[dialect.Digest]place // the messages that records or blobs give
+	shapes map[dialect.Digest]jsonl.Value
+	had    map[string]*dialect.Recorded // by id
+	run    *run
 	hashed hashed
 
-	waits     *dialect.Recorded // for its answer
-	answering string            // what names the answer at hand, empty after a prompt
+	waits     []*dialect.Recorded // for an answer
+	sessions  []string            // of each of them
+	answering string              // what names the answer at hand, empty after a prompt
+	said      bool                // a message stands after the last one that waits
 }
 
 // A run is the message that records in a row make: those of the user, or the lines of an answer. As
 // it grows, each of its beginnings is a message that may have been sent.
 type run struct {
-	role jsonl.Value
-	of   string // of an answer, its id
-	hash hash.Hash
-	turn []jsonl.Value
+	role  jsonl.Value
+	of    string // of an answer, its id
+	blob  bool   // it is a record of a message as it was sent
+	hash  hash.Hash
+	lines []dialect.Span
+	parts int32
+	text  []byte // of the last part
+}
+
+// A place is where a message stands: the beginning of a run.
+type place struct {
+	*run
+	lines, parts int32
 }
 
 // recorded is the dialect's Recorded.
-func recorded(lines iter.Seq2[int, jsonl.Value]) iter.Seq[dialect.Recorded] {
-	return func(yield func(dialect.Recorded) bool) {
-		r := &requests{turns: map[digest]dialect.Turn{}, shapes: map[digest]jsonl.Value{},
-			sent: map[string]*dialect.Sent{}}
-		for number, line := range lines {
-			done := r.line(number, line)
-			if done != nil && !yield(*done) {
-				return
+func recorded(lines dialect.Lines) iter.Seq[*dialect.Recorded] {
+	return func(yield func(*dialect.Recorded) bool) {
+		r := &requests{
+			read: lines.Read, turns: map[dialect.Digest]place{}, shapes: map[dialect.Digest]jsonl.Value{},
+			had: map[string]*dialect.Recorded{},
+		}
+		for l := range lines.All {
+			for _, done := range r.line(l) {
+				if !yield(done) {
+					return
+				}
 			}
 		}
-		if r.waits != nil {
-			yield(*r.waits)
+		for _, w := range r.waits {
+			if !yield(w) {
+				return
+			}
 		}
 	}
 }
 
-// line takes a line. It returns a request that is complete.
-func (r *requests) line(number int, line jsonl.Value) (done *dialect.Recorded) {
-	f := line.All("type", "message", "uuid", "requestId")
+// line takes a line. It returns the requests that are complete.
+func (r *requests) line(l dialect.Numbered) (done []*dialect.Recorded) {
+	var f [3]jsonl.Value
+	l.Value.Fields(f[:], "type", "message", "sessionId")
 	switch typ, m := f[0], f[1]; {
 	case typ.Is("user"):
 		if !nth(m.Get("content"), 0).Get("type").Is("tool_result") {
 			r.answering = ""
 		}
-		r.message(m)
+		r.message(l, m)
 	case typ.Is("assistant"):
-		if name := answerName(m.Get("id"), f[3]).Text(); name != r.answering || name == "" {
-			r.answering = name
-			if done, r.waits = r.waits, nil; done != nil {
-				done.Answer = f[2].Text()
-			}
-		}
-		r.message(m)
+		done = r.answer(l, m, f[2])
+		r.message(l, m)
 	case typ.Is("api-request-blob"):
-		turn := dialect.TurnOf(m)
-		r.turns[sha256.Sum256(turn.AppendCanonical(nil))] = turn
+		at := place{&run{blob: true, lines: []dialect.Span{l.At}}, 1, 0}
+		r.turns[dialect.TurnOf(m).Digest()] = at
 	case typ.Is("api-request-shape"):
-		shape := jsonl.Value(dialect.AppendCanonical(nil, line.Get("shape"), false))
-		r.shapes[sha256.Sum256(shape)] = shape
+		shape := l.Value.Get("shape")
+		r.shapes[sha256.Sum256(dialect.AppendCanonical(nil, shape, false))] = slices.Clone(shape)
 	case typ.Is("api-request"):
-		now := r.request(number, line)
+		now := r.request(l)
 		if aside(now.Source) {
-			return now
+			return append(done, now)
 		}
-		done, r.waits = r.waits, now
+		r.waits, r.sessions, r.said = append(r.waits, now), append(r.sessions, f[2].Text()), false
 	}
 	return done
+}
+
+// answer takes a line of an answer. If it is the first one, what waits for an answer is complete: the request that
+// the line names, or else the last one.
+func (r *requests) answer(l dialect.Numbered, m, session jsonl.Value) (done []*dialect.Recorded) {
+	f := l.Value.All("uuid", "requestId", "requestRef")
+	name := answerName(m.Get("id"), f[1]).Text()
+	if name == r.answering && name != "" {
+		return nil
+	}
+	r.answering = name
+	at := len(r.waits) - 1
+	if f[2].IsString() {
+		at = slices.IndexFunc(r.waits, func(w *dialect.Recorded) bool { return f[2].Is(w.ID) })
+	}
+	if at >= 0 {
+		w := r.waits[at]
+		w.Answer = f[0].Text()
+		if of := r.sessions[at]; session.IsString() && of != session.Text() {
+			w.Lacks = fmt.Sprintf("it is of the session %q, and its answer is of %q", of, session.Text())
+		} else if at > 0 && !f[2].IsString() {
+			r.ambiguous(w, r.waits[at-1])
+		}
+	}
+	done, r.waits, r.sessions = r.waits, nil, nil
+	return done
+}
+
+// ambiguous compares the record of a request with the one before it, which no answer stands between. A request that
+// failed is sent again.
+func (r *requests) ambiguous(w, before *dialect.Recorded) {
+	if w.Lacks == "" && before.Lacks == "" && !r.said && !slices.Equal(w.Sent.From(0), before.Sent.From(0)) {
+		w.Lacks = fmt.Sprintf("the record in line %d, of other messages, stands before the same answer", before.Line)
+	}
 }
 
 // aside reports whether what asked was not the conversation.
@@ -97,231 +140,138 @@ func aside(source string) bool {
 }
 
 // message takes the message of a record.
-func (r *requests) message(m jsonl.Value) {
-	role, content := m.Get("role"), m.Get("content")
+func (r *requests) message(l dialect.Numbered, m jsonl.Value) {
+	f := m.All("role", "content", "id")
+	role, content := f[0], f[1]
+	r.said = true
 	if !role.Exists() || !content.Exists() {
-		r.run = run{}
+		r.run = nil
 		return
 	}
-	now := &r.run
-	if of := m.Get("id").Text(); now.hash == nil || string(now.role) != string(role) || now.of != of {
-		*now = run{role: slices.Clone(role), of: of, hash: sha256.New()}
+	now := r.run
+	if of := f[2].Text(); now == nil || string(now.role) != string(role) || now.of != of {
+		now = &run{role: slices.Clone(role), of: of, hash: sha256.New()}
 		now.hash.Write([]byte(`{"content":[`))
+		if r.run != nil {
+			now.text, r.run.text, r.run.hash = r.run.text[:0], nil, nil
+		}
+		r.run = now
 	}
-	for _, part := range dialect.CanonicalParts(content) {
-		if len(now.turn) > 0 {
+	now.lines = append(now.lines, l.At)
+	dialect.EachPart(content, func(part jsonl.Value) {
+		if now.parts++; now.parts > 1 {
 			now.hash.Write([]byte{','})
 		}
-		now.hash.Write(part)
-		now.turn = append(now.turn, part)
+		now.text = dialect.AppendPart(now.text[:0], part)
+		now.hash.Write(now.text)
 		whole, _ := now.hash.(hash.Cloner).Clone() // of SHA-256 never fails
 		whole.Write([]byte(`],"role":` + string(role) + `}`))
-		key := digest(whole.Sum(nil))
+		key := dialect.Digest(whole.Sum(nil))
 		if _, had := r.turns[key]; !had {
-			r.turns[key] = dialect.Turn{Role: now.role, Parts: now.turn[:len(now.turn):len(now.turn)]}
+			r.turns[key] = place{now, int32(len(now.lines)), now.parts}
 		}
-	}
+	})
 }
 
-// request rebuilds the request of a record.
-func (r *requests) request(number int, line jsonl.Value) *dialect.Recorded {
-	now := &dialect.Recorded{
-		Line: number, ID: line.Get("id").Text(), Source: line.Get("querySource").Text(), Proof: dialect.Gone,
+// Turn is of [dialect.Body], as Prove is.
+func (r *requests) Turn(of dialect.Digest) (t dialect.Turn, err error) {
+	at := r.turns[of]
+	t.Role = at.role
+	for _, span := range at.run.lines[:at.lines] {
+		line, err := r.read(span)
+		if err != nil {
+			return t, err
+		}
+		m := line.Get("message")
+		if at.blob {
+			return dialect.TurnOf(m), nil
+		}
+		t.Parts = append(t.Parts, dialect.CanonicalParts(m.Get("content"))...)
 	}
-	params := slices.Clone(line.Get("params"))
-	now.Options = dialect.Options{
-		Reasoning: params.Get("output_config").Get("effort"), Temperature: params.Get("temperature"),
-		MaxTokens: params.Get("max_tokens"),
+	t.Parts = t.Parts[:min(int(at.parts), len(t.Parts))]
+	return t, nil
+}
+
+// request reads the record of a request.
+func (r *requests) request(l dialect.Numbered) *dialect.Recorded {
+	f := l.Value.All("id", "querySource", "params", "shapeHash", "base", "keep", "cacheControl", "withheld")
+	now := &dialect.Recorded{Line: l.Number, At: l.At, ID: f[0].Text(), Source: f[1].Text(), Body: r}
+	twin := r.had[now.ID]
+	r.had[now.ID] = now
+	var base *dialect.Recorded
+	if f[4].IsString() {
+		base = r.had[f[4].Text()]
 	}
-	var sent *dialect.Sent
-	keep := int64(0)
-	if base := line.Get("base"); base.IsString() {
-		sent = r.sent[base.Text()]
-		if keep = line.Get("keep").Int(); sent == nil || keep < 0 || keep > int64(sent.Len()) {
-			return now
+	var tail []dialect.Digest
+	missing := ""
+	for of := range l.Value.Get("tail").Elements {
+		d := digestOf(of)
+		if _, ok := r.turns[d]; !ok && missing == "" {
+			missing = of.Text()
+		}
+		tail = append(tail, d)
+	}
+	shape, shaped := r.shapes[digestOf(f[3])]
+	marks, marked := marksOf(f[6])
+	keep := f[5].Int()
+	switch {
+	case twin != nil:
+		now.Lacks = fmt.Sprintf("the record in line %d has the same id", twin.Line)
+	case f[4].IsString() && base == nil:
+		now.Lacks = fmt.Sprintf("the request %q, which it builds on, is not in the file", f[4].Text())
+	case base != nil && base.Sent == nil:
+		now.Lacks = fmt.Sprintf("the request in line %d, which it builds on, cannot be rebuilt", base.Line)
+	case keep < 0 || base == nil && keep > 0 || base != nil && keep > int64(base.Sent.Len()):
+		now.Lacks = fmt.Sprintf("it keeps %d messages, and the request that it builds on does not have them", keep)
+	case missing != "":
+		now.Lacks = fmt.Sprintf("no message in the file has the hash %q", missing)
+	case !shaped:
+		now.Lacks = fmt.Sprintf("its prompt and tools, with the hash %q, are not in the file", f[3].Text())
+	case !f[2].IsObject():
+		now.Lacks = "params must be an object"
+	case !marked:
+		now.Lacks = fmt.Sprintf("it has more than %d marks for the cache", mostMarks)
+	}
+	if now.Lacks != "" {
+		return now
+	}
+	var of *dialect.Sent
+	if base != nil {
+		of = base.Sent
+	}
+	now.Sent, now.Marks = dialect.NewSent(of, int(keep), tail), marks
+	for name, v := range slices.Clone(f[2]).Ordered {
+		if name != "messages" && name != "system" && name != "tools" {
+			now.Head = append(now.Head, jsonl.Field{Name: name, Value: v})
 		}
 	}
-	var tail []dialect.Turn
-	for of := range line.Get("tail").Elements {
-		turn, ok := r.turns[digestOf(of)]
-		if !ok {
-			return now
-		}
-		tail = append(tail, turn)
+	for name, v := range shape.Ordered {
+		now.Head = append(now.Head, jsonl.Field{Name: name, Value: v})
 	}
-	all := dialect.NewSent(sent, int(keep), tail)
-	r.sent[now.ID] = all
-	if shape, ok := r.shapes[digestOf(line.Get("shapeHash"))]; ok {
-		now.Messages = all
-		now.Proof = r.proof(line, shape, all, !aside(now.Source))
+	dialect.SortFields(now.Head)
+	for name := range f[7].Elements {
+		now.Missing = append(now.Missing, name.Text())
 	}
 	return now
 }
 
 // digestOf is a digest that is written in hex, which no text has if it is not one.
-func digestOf(v jsonl.Value) (d digest) {
+func digestOf(v jsonl.Value) (d dialect.Digest) {
 	raw, _ := hex.DecodeString(v.Text())
 	copy(d[:], raw)
 	return d
 }
 
-// notHashed are the members of a request that its digest leaves out.
-var notHashed = []string{"metadata", "stream", "thread", "diagnostics"}
-
 // mostMarks is how many marks for the cache a request has at most; providers take four.
 const mostMarks = 16
 
-// A hashed is the last request of the conversation as far as its digest went: after each message that
-// has no mark.
-type hashed struct {
-	head   string // what comes before the messages
-	sent   *dialect.Sent
-	states []hash.Hash
-}
-
-// digest is that of the request that a record, its shape and its messages make: in canonical spelling,
-// with the marks for the cache that the record names. A request that builds on the last one is hashed
-// from the first message that is new or marked.
-func (r *requests) digest(line, shape jsonl.Value, sent *dialect.Sent, keep bool) (d digest, ok bool) {
-	marks, ok := marksOf(line)
-	if !ok {
-		return d, false
-	}
-	members := map[string][]byte{"messages": nil}
-	for _, of := range []jsonl.Value{line.Get("params"), shape} {
-		for name, v := range of.Ordered {
-			if !slices.Contains(notHashed, name) {
-				v = setMarks(v, marks[string(jsonl.AppendQuoted(nil, name))])
-				members[name] = dialect.AppendCanonical(nil, v, true)
-			}
-		}
-	}
-	before, after, _ := strings.Cut(string(dialect.CanonicalObject(nil, members)), `"messages":`)
-	head := before + `"messages":[`
-	states := []hash.Hash{}
-	if r.hashed.head == head {
-		states = r.hashed.states[:min(sent.Shared(r.hashed.sent), len(r.hashed.states))]
-	}
-	plain := len(states)
-	for at := range marks {
-		if k, err := strconv.Atoi(at); err == nil {
-			plain = min(plain, max(0, k))
-		}
-	}
-	now := begun(head, states[:plain])
-	turns := sent.From(plain)
-	for k, t := range turns {
-		text := t.AppendCanonical(nil)
-		if of := marks[strconv.Itoa(plain+k)]; of != nil {
-			text = dialect.AppendCanonical(nil, setMarks(text, of), true)
-		}
-		writeElement(now, plain+k, text)
-	}
-	now.Write([]byte("]" + after))
-	if keep {
-		for k := len(states); k < sent.Len(); k++ {
-			state := begun(head, states)
-			writeElement(state, k, turns[k-plain].AppendCanonical(nil))
-			states = append(states, state)
-		}
-		r.hashed = hashed{head, sent, states}
-	}
-	return digest(now.Sum(nil)), true
-}
-
-// begun is a hash after the last of these states, or after the head.
-func begun(head string, states []hash.Hash) hash.Hash {
-	if len(states) == 0 {
-		h := sha256.New()
-		h.Write([]byte(head))
-		return h
-	}
-	h, _ := states[len(states)-1].(hash.Cloner).Clone() // of SHA-256 never fails
-	return h
-}
-
-func writeElement(h hash.Hash, k int, text []byte) {
-	if k > 0 {
-		h.Write([]byte{','})
-	}
-	h.Write(text)
-}
-
-// marksOf are the marks of a record, by the member of the body, and those of messages by their index.
-func marksOf(line jsonl.Value) (marks map[string][]cacheMark, ok bool) {
-	marks = map[string][]cacheMark{}
-	n := 0
-	for m := range line.Get("cacheControl").Elements {
-		if n++; n > mostMarks {
+// marksOf are the marks of a record.
+func marksOf(list jsonl.Value) (marks []dialect.Mark, ok bool) {
+	for m := range slices.Clone(list).Elements {
+		if len(marks) == mostMarks {
 			return nil, false
 		}
-		path := slices.Collect(m.Get("path").Elements)
-		in := 1
-		if len(path) > 1 && path[0].Is("messages") {
-			in = 2
-		}
-		if len(path) >= in {
-			key := string(path[in-1])
-			marks[key] = append(marks[key], cacheMark{path[in:], m.Get("value")})
-		}
+		marks = append(marks, dialect.Mark{Path: slices.Collect(m.Get("path").Elements), Value: m.Get("value")})
 	}
 	return marks, true
-}
-
-// A cacheMark is where a record marks a part of a request for the cache, and how.
-type cacheMark struct {
-	path  []jsonl.Value
-	value jsonl.Value
-}
-
-func setMarks(v jsonl.Value, marks []cacheMark) jsonl.Value {
-	for _, m := range marks {
-		v = m.set(v)
-	}
-	return v
-}
-
-// set marks the object at the end of the path. A path that nothing stands at marks nothing.
-func (m cacheMark) set(v jsonl.Value) jsonl.Value {
-	if len(m.path) == 0 {
-		if !v.IsObject() {
-			return v
-		}
-		return v.AppendEdited(nil, jsonl.Field{Name: dialect.CacheMark, Value: m.value})
-	}
-	next := cacheMark{m.path[1:], m.value}
-	if v.IsObject() {
-		name := m.path[0].Text()
-		if of := v.Get(name); of.Exists() {
-			return v.AppendEdited(nil, jsonl.Field{Name: name, Value: next.set(of)})
-		}
-		return v
-	}
-	all := slices.Collect(v.Elements)
-	if k := m.path[0].Int(); k >= 0 && k < int64(len(all)) {
-		all[k] = next.set(all[k])
-	}
-	return dialect.List(all...)
-}
-
-// proof compares the digest of a request with that of its record.
-func (r *requests) proof(line, shape jsonl.Value, sent *dialect.Sent, keep bool) dialect.Proof {
-	f := line.All("requestDigest", "cutRequestDigest", "withheld")
-	now, ok := r.digest(line, shape, sent, keep)
-	is := func(v jsonl.Value) bool { return ok && strings.EqualFold(v.Text(), hex.EncodeToString(now[:])) }
-	withheld := 0
-	for name := range f[2].Elements {
-		if !slices.Contains(notHashed, name.Text()) {
-			withheld++
-		}
-	}
-	switch {
-	case is(f[0]):
-		return dialect.Proved
-	case is(f[1]):
-		return dialect.Cut
-	case withheld > 0:
-		return dialect.Withheld
-	}
-	return dialect.Unproved
 }

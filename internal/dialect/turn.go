@@ -1,0 +1,200 @@
+package dialect
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"slices"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// A Turn is a message of a request, in canonical spelling.
+type Turn struct {
+	Role   jsonl.Value
+	Parts  []jsonl.Value // of its content, without marks for the cache
+	Fields []jsonl.Field // others, sorted by name
+}
+
+// Digest is the digest of its canonical text.
+func (t Turn) Digest() Digest { return sha256.Sum256(t.AppendCanonical(nil)) }
+
+// TurnOf returns a message in the provider's form.
+func TurnOf(m jsonl.Value) (t Turn) {
+	for name, v := range m.Ordered {
+		switch name {
+		case "role":
+			t.Role = slices.Clone(v)
+		case "content":
+			t.Parts = CanonicalParts(v)
+		case CacheMark:
+		default:
+			t.Fields = append(t.Fields, jsonl.Field{Name: name, Value: AppendCanonical(nil, v, false)})
+		}
+	}
+	SortFields(t.Fields)
+	return t
+}
+
+// AddTurn adds a message in the provider's form, as JoinTurn does.
+func AddTurn(turns []Turn, m jsonl.Value) []Turn {
+	return JoinTurn(turns, TurnOf(m))
+}
+
+// JoinTurn adds a message: to the last one, if both are the user's and have nothing but a content.
+func JoinTurn(turns []Turn, t Turn) []Turn {
+	plain := func(t *Turn) bool { return t.Role.Is("user") && t.Fields == nil }
+	if last := len(turns) - 1; last >= 0 && plain(&t) && plain(&turns[last]) {
+		turns[last].Parts = slices.Concat(turns[last].Parts, t.Parts)
+		return turns
+	}
+	return append(turns, t)
+}
+
+// AppendJSON appends the message, its role first.
+func (t Turn) AppendJSON(dst []byte) []byte {
+	dst = append(append(append(dst, `{"role":`...), t.Role...), `,"content":`...)
+	dst = append(dst, List(t.Parts...)...)
+	for _, f := range t.Fields {
+		dst = append(append(jsonl.AppendQuoted(append(dst, ','), f.Name), ':'), f.Value...)
+	}
+	return append(dst, '}')
+}
+
+// AppendCanonical appends the message in canonical spelling.
+func (t Turn) AppendCanonical(dst []byte) []byte {
+	fields := append([]jsonl.Field{{Name: "content", Value: List(t.Parts...)}, {Name: "role", Value: t.Role}}, t.Fields...)
+	return AppendSorted(dst, fields)
+}
+
+// List is an array of values.
+func List(of ...jsonl.Value) jsonl.Value {
+	all := jsonl.Value{'['}
+	for k, v := range of {
+		if k > 0 {
+			all = append(all, ',')
+		}
+		all = append(all, v...)
+	}
+	return append(all, ']')
+}
+
+// CanonicalParts are the parts of a content in canonical spelling, without marks for the cache. A
+// text is one part.
+func CanonicalParts(content jsonl.Value) (parts []jsonl.Value) {
+	EachPart(content, func(p jsonl.Value) { parts = append(parts, AppendPart(nil, p)) })
+	return parts
+}
+
+// EachPart calls see with each part of a content, as it stands. A text is one part.
+func EachPart(content jsonl.Value, see func(part jsonl.Value)) {
+	if content.IsString() {
+		see(content)
+		return
+	}
+	for p := range content.Elements {
+		see(p)
+	}
+}
+
+// AppendPart appends a part of a content in canonical spelling, without marks for the cache.
+func AppendPart(dst []byte, p jsonl.Value) []byte {
+	if p.IsString() {
+		return append(appendText(append(dst, `{"text":`...), p), `,"type":"text"}`...)
+	}
+	return AppendCanonical(dst, p, false)
+}
+
+// CacheMark is the member by which a client asks the provider to cache what comes before.
+const CacheMark = "cache_control"
+
+// AppendCanonical appends a value without white space, with the members of objects sorted by the
+// UTF-16 units of their names, texts as JSON.stringify spells them, and numbers as they stand.
+// Without marks it leaves out those for the cache, at any depth.
+func AppendCanonical(dst []byte, v jsonl.Value, marks bool) []byte {
+	switch {
+	case v.IsString():
+		return appendText(dst, v)
+	case v.IsArray():
+		dst = append(dst, '[')
+		open := len(dst)
+		for e := range v.Elements {
+			if len(dst) > open {
+				dst = append(dst, ',')
+			}
+			dst = AppendCanonical(dst, e, marks)
+		}
+		return append(dst, ']')
+	case v.IsObject():
+		var fields []jsonl.Field
+		for name, val := range v.Ordered {
+			if marks || name != CacheMark {
+				fields = append(fields, jsonl.Field{Name: name, Value: val})
+			}
+		}
+		SortFields(fields)
+		dst = append(dst, '{')
+		for k, f := range fields {
+			if k > 0 {
+				dst = append(dst, ',')
+			}
+			dst = AppendCanonical(append(jsonl.AppendQuoted(dst, f.Name), ':'), f.Value, marks)
+		}
+		return append(dst, '}')
+	}
+	return append(dst, v...)
+}
+
+// appendText appends a string as JSON.stringify spells it.
+func appendText(dst []byte, v jsonl.Value) []byte {
+	if stringified(v) {
+		return append(dst, v...)
+	}
+	return jsonl.AppendQuoted(dst, v.Exact())
+}
+
+// stringified reports whether a string is known to be spelled as JSON.stringify does: most are, as it wrote them.
+func stringified(v jsonl.Value) bool {
+	for rest := []byte(v); ; {
+		k := bytes.IndexByte(rest, '\\')
+		if k < 0 {
+			return utf8.Valid(v)
+		}
+		if rest[k+1] == '/' || rest[k+1] == 'u' && !isControl(rest[k+2:]) {
+			return false
+		}
+		rest = rest[k+2:]
+	}
+}
+
+// isControl reports whether four digits are those of a control character that has no shorter escape, as
+// JSON.stringify spells them.
+func isControl(digits []byte) bool {
+	high, low := digits[2], digits[3]
+	short := high == '0' && bytes.IndexByte([]byte("89acd"), low) >= 0
+	return digits[0] == '0' && digits[1] == '0' && (high == '0' || high == '1') && !short &&
+		(low >= '0' && low <= '9' || low >= 'a' && low <= 'f')
+}
+
+// AppendSorted appends an object of fields whose values are in canonical spelling.
+func AppendSorted(dst []byte, fields []jsonl.Field) []byte {
+	SortFields(fields)
+	return jsonl.AppendObject(dst, fields...)
+}
+
+// SortFields sorts fields by the UTF-16 units of their names.
+func SortFields(fields []jsonl.Field) {
+	slices.SortFunc(fields, func(a, b jsonl.Field) int { return compareNames(a.Name, b.Name) })
+}
+
+// compareNames orders names by their UTF-16 units, as JavaScript sorts. Bytes of UTF-8 are in another order only where
+// one of them begins a character from U+E000 on.
+func compareNames(a, b string) int {
+	high := func(c rune) bool { return c >= 0xE000 }
+	if bytes.ContainsFunc([]byte(a), high) || bytes.ContainsFunc([]byte(b), high) {
+		return slices.Compare(utf16.Encode([]rune(a)), utf16.Encode([]rune(b)))
+	}
+	return cmp.Compare(a, b)
+}

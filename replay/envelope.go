@@ -238,6 +238,9 @@ func (e *Envelope) Prompt() (*prompt.Prompt, error) {
 	if recorded, err := e.Recorded(); err != nil {
 		return nil, err
 	} else if recorded != nil {
+		if err := e.promptAsSent(&p); err != nil {
+			return nil, err
+		}
 		p.Options = prompt.Options{
 			Reasoning:   either(recorded.Field("output_config").Get("effort"), p.Options.Reasoning),
 			Temperature: either(recorded.Field("temperature"), p.Options.Temperature),

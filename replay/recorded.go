@@ -1,10 +1,14 @@
 package replay
 
 import (
+	"bytes"
 	"iter"
+	"slices"
 
 	"ctxtool/internal/dialect"
 	"ctxtool/internal/rule"
+	"ctxtool/replay/origin"
+	"ctxtool/replay/prompt"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -114,4 +118,38 @@ func (e *Envelope) unlike(recorded *dialect.Recorded) (int, error) {
 		turns = dialect.AddTurn(turns, m)
 	}
 	return recorded.Unlike(turns, 0), nil
+}
+
+// promptAsSent makes a prompt that follows from the session that of the recorded request, where this is proved. What
+// is the same keeps its origin.
+func (e *Envelope) promptAsSent(p *prompt.Prompt) error {
+	proved, err := e.Proved()
+	if err != nil || proved == nil {
+		return err
+	}
+	by := origin.Baseline
+	if n := len(e.state.deltas); n > 0 {
+		by = e.state.deltas[n-1].m.Origin()
+	}
+	sections, tools := proved.Body.Prompt(proved)
+	had, hadTools := p.Parts, p.Tools
+	p.Parts, p.Tools, p.Known, p.NoTools = nil, nil, true, false
+	for _, one := range sections {
+		k := slices.IndexFunc(had, func(part prompt.Part) bool { return part.Text == one.Text })
+		if k < 0 {
+			p.Parts = append(p.Parts, prompt.Part{Name: one.Name, Text: one.Text, Origin: by})
+			continue
+		}
+		p.Parts = append(p.Parts, had[k])
+	}
+	for _, raw := range tools {
+		k := slices.IndexFunc(hadTools, func(t prompt.Tool) bool { return bytes.Equal(t.Raw, raw) })
+		if k < 0 {
+			p.Tools = append(p.Tools, prompt.NewTool(raw, by))
+			continue
+		}
+		p.Tools = append(p.Tools, hadTools[k])
+	}
+	p.Compiled = e.r.Rules.Compiled(p.Parts)
+	return nil
 }

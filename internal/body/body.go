@@ -41,6 +41,12 @@ type object = map[string]any
 
 // Write writes the request of an envelope. Two messages are in memory at most.
 func (f *Form) Write(w *bufio.Writer, e *replay.Envelope) error {
+	own := e.Replay().Session.Dialect() != nil && e.Replay().Session.Dialect().Interface == f.Name
+	if recorded, err := e.Proved(); err != nil {
+		return err
+	} else if own && recorded != nil {
+		return writeRecorded(w, f, recorded)
+	}
 	r, err := newRequest(f, e)
 	if err != nil {
 		return err
@@ -52,7 +58,7 @@ func (f *Form) Write(w *bufio.Writer, e *replay.Envelope) error {
 		return err
 	}
 	items, opening := f.items(r), r.opening()
-	if d := e.Replay().Session.Dialect(); d != nil && d.Interface == f.Name {
+	if own {
 		if items, err = native(e, f); err != nil {
 			return err
 		}
@@ -87,6 +93,27 @@ func (f *Form) Write(w *bufio.Writer, e *replay.Envelope) error {
 		return r.refuse("no message at this point: a request needs one", "@request:N is the request before an answer")
 	}
 	_, err = w.WriteString("\n]}\n")
+	return err
+}
+
+// writeRecorded writes the body of a request as its agent recorded it.
+func writeRecorded(w *bufio.Writer, f *Form, r *dialect.Recorded) error {
+	var head []jsonl.Field
+	for _, field := range r.Head {
+		head = append(head, jsonl.Field{Name: field.Name, Value: r.Marked(field)})
+	}
+	before := append(bytes.TrimSuffix(jsonl.AppendObject(nil, head...), []byte("}")), `,"`+f.list+"\":[\n"...)
+	k := 0
+	for t, err := range r.Turns(0) {
+		if err != nil {
+			return err
+		}
+		w.Write(before)
+		w.Write(r.MarkedTurn(k, t.AppendJSON(nil)))
+		before = []byte(",\n")
+		k++
+	}
+	_, err := w.WriteString("\n]}\n")
 	return err
 }
 

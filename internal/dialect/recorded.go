@@ -23,8 +23,9 @@ type Recorded struct {
 	Head  []jsonl.Field // the fields of its body besides the messages, sorted, without marks for the cache
 	Marks []Mark
 	Sent  *Sent // its messages, without marks for the cache
-	// Missing are fields of the body that the agent says it did not record.
+	// Missing are fields of the body that the agent says it did not record; Beyond are those that it never records.
 	Missing []string
+	Beyond  []Beyond
 
 	Body  Body // reads it
 	proof Proof
@@ -36,7 +37,15 @@ type Body interface {
 	Turn(of Digest) (Turn, error)
 	// Prove compares a request that can be rebuilt with its digest. It is fastest in the order of the file.
 	Prove(r *Recorded) (Proof, error)
+	// Prompt returns the sections of its system prompt, and its tools, as entries have them.
+	Prompt(r *Recorded) (sections []Section, tools []jsonl.Value)
 }
+
+// A Section is a named text of a system prompt.
+type Section struct{ Name, Text string }
+
+// Beyond names a field of a body that no record has, and tells what it is.
+type Beyond struct{ Field, Reason string }
 
 // A Mark asks for the cache in a place of a body.
 type Mark struct {

@@ -31,8 +31,8 @@ func (p *Prompt) AppendTools(dst []byte) []byte {
 
 // Append appends the definition as a JSON object, without fields that are not part of it.
 func (t *Tool) Append(dst []byte) []byte {
-	fields := make([]jsonl.Field, 0, 3)
-	for _, name := range []string{"name", "description", "parameters"} {
+	fields := make([]jsonl.Field, 0, 4)
+	for _, name := range []string{"name", "description", "parameters", "native"} {
 		fields = append(fields, jsonl.Field{Name: name, Value: t.Raw.Get(name)})
 	}
 	return jsonl.AppendObject(dst, fields...)

@@ -12,8 +12,17 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// notHashed are the fields of a request that its digest leaves out. None of them is recorded.
+// notHashed are the fields of a request that its digest leaves out.
 var notHashed = []string{"metadata", "stream", "thread", "diagnostics", "safeguards"}
+
+// beyond are the fields that no record has.
+var beyond = []dialect.Beyond{
+	{Field: "metadata", Reason: "the device, the account and the session"},
+	{Field: "stream", Reason: "whether the answer came in parts"},
+	{Field: "safeguards", Reason: "sent in plan mode"},
+	{Field: "diagnostics", Reason: "left out of the digest"},
+	{Field: "system[]", Reason: "a block that names the client may come first"},
+}
 
 // A hashed is the last request of the conversation as far as its digest went: after each message that
 // has no mark.
@@ -103,4 +112,12 @@ func writeElement(h hash.Hash, k int, text []byte) {
 		h.Write([]byte{','})
 	}
 	h.Write(text)
+}
+
+// Prompt is of [dialect.Body].
+func (r *requests) Prompt(of *dialect.Recorded) (sections []dialect.Section, tools []jsonl.Value) {
+	for _, t := range definitionsOf(of.Field("tools")) {
+		tools = append(tools, t.definition)
+	}
+	return blocksOf(of.Field("system")), tools
 }

@@ -239,7 +239,11 @@ func (r *requests) request(l dialect.Numbered) *dialect.Recorded {
 	if base != nil {
 		of = base.Sent
 	}
-	now.Sent, now.Marks = dialect.NewSent(of, int(keep), tail), marks
+	now.Sent, now.Marks, now.Beyond = dialect.NewSent(of, int(keep), tail), marks, beyond
+	if thread := l.Value.Get("thread"); thread.Exists() && !thread.Get("type").Is("none") {
+		now.Beyond = append(slices.Clip(beyond), dialect.Beyond{Field: "thread", Reason: "it continued one: what " +
+			"was sent before was not sent again"})
+	}
 	for name, v := range slices.Clone(f[2]).Ordered {
 		if name != "messages" && name != "system" && name != "tools" {
 			now.Head = append(now.Head, jsonl.Field{Name: name, Value: v})

@@ -2,6 +2,7 @@ package claude
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -95,6 +96,14 @@ const (
 
 var promptSections = [...]string{"identity", "prompt", "changing"}
 
+// sectionNamed returns section k, from 0: a block of the prompt as it is sent.
+func sectionNamed(k int, text string) dialect.Section {
+	if k < len(promptSections) {
+		return dialect.Section{Name: promptSections[k], Text: text}
+	}
+	return dialect.Section{Name: fmt.Sprint("block ", k+1), Text: text}
+}
+
 // system makes the system message of a snapshot: its sections, and its tools. The second line is the
 // snapshot before it, or the first line again; the last of those that follow is in force. It says what
 // changed.
@@ -108,19 +117,20 @@ func (m *maker) system() {
 		now = m.Lines[len(m.Lines)-1]
 	}
 	texts, tools := sectionsOf(now), toolsOf(now)
-	var had [len(promptSections)]jsonl.Value
+	var had []dialect.Section
 	var hadTools []tool
 	if !bytes.Equal(m.Lines[1], m.Lines[0]) {
 		had, hadTools = sectionsOf(before), toolsOf(before)
 	}
 	sections := jsonl.Value("{}")
-	for k, name := range promptSections {
-		switch text := texts[k]; {
-		case bytes.Equal(text, had[k]):
-		case text.Exists():
-			sections = sections.With(name, text)
-		case had[k].Exists():
-			sections = sections.With(name, jsonl.Value("null"))
+	for _, one := range texts {
+		if !slices.Contains(had, one) {
+			sections = sections.With(one.Name, jsonl.AppendQuoted(nil, one.Text))
+		}
+	}
+	for _, one := range had {
+		if !slices.ContainsFunc(texts, func(now dialect.Section) bool { return now.Name == one.Name }) {
+			sections = sections.With(one.Name, jsonl.Value("null"))
 		}
 	}
 	msg.Set("sections", sections)
@@ -146,30 +156,42 @@ func (m *maker) system() {
 	}
 }
 
-// sectionsOf are the texts of a snapshot as they are sent, a block of the prompt each.
-func sectionsOf(line jsonl.Value) (texts [len(promptSections)]jsonl.Value) {
-	var parts [len(promptSections)][]string
-	at := 0
-	for block := range line.Get("shape").Get("system").Elements {
-		parts[at] = append(parts[at], block.Get("text").Text())
-		at = min(at+1, len(parts)-1)
+// sectionsOf are the texts of a snapshot, or of the shape of a request, as they are sent.
+func sectionsOf(line jsonl.Value) (all []dialect.Section) {
+	if shape := line.Get("shape"); shape.Exists() {
+		return blocksOf(shape.Get("system"))
 	}
 	snapshot := line.Get("attachment")
-	texts[0] = snapshot.Get("cliPrefix")
-	at = 1
+	var parts [len(promptSections)][]string
+	if prefix := snapshot.Get("cliPrefix"); prefix.IsString() {
+		parts[0] = []string{prefix.Exact()}
+	}
+	at := 1
 	for text := range snapshot.Get("systemPrompt").Elements {
 		if text.Is(changesBelow) {
 			at = 2
 		} else {
-			parts[at] = append(parts[at], text.Text())
+			parts[at] = append(parts[at], text.Exact())
 		}
 	}
-	for k, all := range parts {
-		if all != nil {
-			texts[k] = jsonl.AppendQuoted(nil, strings.Join(all, "\n\n"))
+	for k, texts := range parts {
+		if texts != nil {
+			all = append(all, sectionNamed(k, strings.Join(texts, "\n\n")))
 		}
 	}
-	return texts
+	return all
+}
+
+// blocksOf are the blocks of a system prompt.
+func blocksOf(system jsonl.Value) (all []dialect.Section) {
+	dialect.EachPart(system, func(block jsonl.Value) {
+		text := block
+		if !block.IsString() {
+			text = block.Get("text")
+		}
+		all = append(all, sectionNamed(len(all), text.Exact()))
+	})
+	return all
 }
 
 // A tool is one of a snapshot.
@@ -181,11 +203,8 @@ type tool struct {
 // toolsOf are the tools of a snapshot in the order in which they are sent: by name, those of MCP
 // servers last.
 func toolsOf(line jsonl.Value) (tools []tool) {
-	for of := range line.Get("shape").Get("tools").Elements {
-		tools = append(tools, toolOf(of))
-	}
-	if tools != nil {
-		return tools
+	if shape := line.Get("shape"); shape.Exists() {
+		return definitionsOf(shape.Get("tools"))
 	}
 	for t := range line.Get("attachment").Get("tools").Elements {
 		tools = append(tools, toolOf(t.Get("schema")))
@@ -203,11 +222,30 @@ func toolsOf(line jsonl.Value) (tools []tool) {
 	return tools
 }
 
+// definitionsOf are tools in the order of their definitions.
+func definitionsOf(list jsonl.Value) (tools []tool) {
+	for of := range list.Elements {
+		tools = append(tools, toolOf(of))
+	}
+	return tools
+}
+
+// toolOf returns a tool by its definition as it is sent. What other agents do not have of it is native.
 func toolOf(schema jsonl.Value) tool {
-	name := schema.Get("name")
-	description, parameters := schema.Get("description"), schema.Get("input_schema")
-	return tool{name, jsonl.Value("{}").With("name", name).With("description", description).With("parameters",
-		parameters)}
+	f := schema.All("name", "description", "input_schema")
+	definition := jsonl.Value("{}").With("name", f[0]).With("description", f[1]).With("parameters", f[2])
+	native := jsonl.Value("{}")
+	for name, v := range schema.Ordered {
+		switch name {
+		case "name", "description", "input_schema", dialect.CacheMark:
+		default:
+			native = native.With(name, v)
+		}
+	}
+	if len(native) > len("{}") {
+		definition = definition.With("native", native)
+	}
+	return tool{f[0], definition}
 }
 
 // asWritten joins to an answer the snapshot by which its calls are sent as the model wrote them.

@@ -249,7 +249,7 @@ func writeEnvelope(w *bufio.Writer, r Report) error {
 		}
 		o.value("provenance", from)
 	}
-	reading, _, err := e.Reading()
+	reading, err := e.Reading()
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"ctxtool/internal/body"
+	"ctxtool/internal/dialect"
 	"ctxtool/internal/entry"
 	"ctxtool/internal/phrase"
 	"ctxtool/replay"
@@ -118,15 +119,22 @@ func writeSummary(w *bufio.Writer, r Report) error {
 		fmt.Fprintf(w, "- ephemerals: yes (%d message%s)\n", u, strings.Repeat("s", min(1, u-1)))
 	}
 	fmt.Fprintf(w, "\nContext: %s. `ctxtool replay -f context` prints its messages, `-f full` all of it.\n", size)
-	reading, unlike, err := e.Reading()
+	reading, err := e.Reading()
+	if err != nil {
+		return err
+	}
+	recorded, err := e.Recorded()
 	if err != nil {
 		return err
 	}
 	if e.Leaf >= 0 && e.Replay().Rules != replay.ByEnvelope {
 		fmt.Fprintf(w, "How it is known: %s.", reading)
-		if unlike >= 0 {
-			fmt.Fprintf(w, " The agent recorded this request, and message %d was another: `-f native` prints it as "+
-				"recorded.", unlike)
+		if recorded != nil {
+			text, err := recordedText(recorded)
+			if err != nil {
+				return err
+			}
+			w.WriteString(text)
 		}
 		w.WriteByte('\n')
 	}
@@ -134,6 +142,19 @@ func writeSummary(w *bufio.Writer, r Report) error {
 		w.WriteString("System prompt and tools are not in this file; `--baseline FILE` takes them from another.\n")
 	}
 	return nil
+}
+
+// recordedText says what the agent's record of a request proves, or why it proves nothing.
+func recordedText(r *dialect.Recorded) (string, error) {
+	proof, err := r.Proof()
+	switch proof {
+	case dialect.Proved:
+		rest := strings.Join(r.Unrecorded(), ", ")
+		return fmt.Sprintf(" The record in line %d proves it, but for what no record has: %s.", r.Line, rest), err
+	case dialect.Cut:
+		return fmt.Sprintf(" The record in line %d proves it, but the agent shortened what it recorded.", r.Line), err
+	}
+	return fmt.Sprintf(" The record in line %d proves nothing: %s.", r.Line, r.Doubt()), err
 }
 
 func bar(used int, limit int64) string {

@@ -72,12 +72,13 @@ type Message struct {
 // CachedMessages returns the cached messages of the request as the provider gets them, without
 // system messages, which are part of the prompt.
 func (e *Envelope) CachedMessages() iter.Seq2[Message, error] {
-	return e.each(Piece.Sent, (*Reader).Provider, false)
+	return e.recordedOr(e.each(Piece.Sent, (*Reader).Provider, false), nil)
 }
 
 // UncachedMessages returns the messages that follow all cached ones.
 func (e *Envelope) UncachedMessages() iter.Seq2[Message, error] {
-	return e.each(func(Piece) bool { return false }, (*Reader).Provider, true)
+	nothing := func(func(Message, error) bool) {}
+	return e.recordedOr(e.each(func(Piece) bool { return false }, (*Reader).Provider, true), nothing)
 }
 
 // Sources returns the messages of the request, cached and uncached, with their origin. It reads
@@ -97,13 +98,14 @@ func (e *Envelope) Sources(read func(Message) bool) iter.Seq2[Message, error] {
 // ones. Where patches or a baseline change the prompt, one system message with prompt and tools
 // is in front instead.
 func (e *Envelope) ContextMessages() iter.Seq2[Message, error] {
-	return e.prompted(func(m Piece) bool { return m.flags&omitted == 0 }, (*Reader).Agent)
+	return e.recordedOr(e.prompted(func(m Piece) bool { return m.flags&omitted == 0 }, (*Reader).Agent), nil)
 }
 
 // ProviderMessages returns the context messages as converted for a provider, with system
 // messages as ContextMessages has them.
 func (e *Envelope) ProviderMessages() iter.Seq2[Message, error] {
-	return e.prompted(func(m Piece) bool { return m.flags&(omitted|unsent) == 0 }, (*Reader).Provider)
+	sent := func(m Piece) bool { return m.flags&(omitted|unsent) == 0 }
+	return e.recordedOr(e.prompted(sent, (*Reader).Provider), nil)
 }
 
 // SystemMessages returns the system messages of the context alone, as ContextMessages has them.

@@ -16,6 +16,7 @@ import (
 type record struct {
 	read    bool
 	request *dialect.Recorded // nil for none
+	unlike  *int              // see unlike, nil before it is known
 	err     error
 }
 
@@ -33,6 +34,9 @@ func (e *Envelope) Recorded() (*dialect.Recorded, error) {
 
 func (e *Envelope) readRecorded() (*dialect.Recorded, error) {
 	s := e.r.Session
+	if !s.HasRecorded() {
+		return nil, nil
+	}
 	answer := e.answer
 	for i := e.Leaf + 1; i < s.Len() && answer < 0; i++ {
 		if s.Recorded(i) && s.Parent(i) == e.Leaf {
@@ -78,46 +82,74 @@ func (e *Envelope) Items() (iter.Seq2[jsonl.Value, error], error) {
 func (e *Envelope) Rules() rule.Set { return e.used }
 
 // Reading returns how sure the request is: as the rules that it used, or exact where the agent's own
-// record of it proves the same. unlike is the index of the first message that the record has otherwise, -1
-// if there is none.
-func (e *Envelope) Reading() (reading dialect.Reading, unlike int, err error) {
+// record of it proves the same.
+func (e *Envelope) Reading() (reading dialect.Reading, err error) {
 	d := e.r.Session.Dialect()
 	if e.r.Session.OhMyPi() {
-		return e.r.Session.Reading(), -1, nil
+		return e.r.Session.Reading(), nil
 	} else if d == nil {
-		reading, err = e.piReading()
-		return reading, -1, err
+		return e.piReading()
 	}
 	asked, err := e.askedBy(d.Rules)
 	if err != nil {
-		return reading, -1, err
+		return reading, err
 	}
 	reading = e.r.Session.ReadingOf(e.used, asked)
 	proved, err := e.Proved()
-	if err != nil || proved == nil {
-		return reading, -1, err
+	if proved != nil {
+		reading.Certainty = &dialect.Certainty{Messages: "exact", System: "exact", Tools: "exact"}
 	}
-	if unlike, err = e.unlike(proved); err != nil {
-		return reading, -1, err
-	}
-	exact := dialect.Certainty{Messages: "exact", System: "exact", Tools: "exact"}
-	if unlike >= 0 {
-		exact.Messages = reading.Certainty.Messages
-	}
-	reading.Certainty = &exact
-	return reading, unlike, nil
+	return reading, err
 }
 
-// unlike returns the index of the first message of a recorded request that the conversation gives otherwise.
-func (e *Envelope) unlike(recorded *dialect.Recorded) (int, error) {
-	var turns []dialect.Turn
-	for m, err := range e.Native() {
-		if err != nil {
-			return -1, err
+// recordedOr returns messages, or where a proved record has others than the conversation gives, those of the record:
+// all of them, or some.
+func (e *Envelope) recordedOr(messages, of iter.Seq2[Message, error]) iter.Seq2[Message, error] {
+	return func(yield func(Message, error) bool) {
+		proved, err := e.Proved()
+		unlike := -1
+		if err == nil && proved != nil {
+			unlike, err = e.unlike(proved)
 		}
-		turns = dialect.AddTurn(turns, m)
+		switch {
+		case err != nil:
+			yield(Message{}, err)
+		case unlike < 0:
+			messages(yield)
+		case of != nil:
+			of(yield)
+		default:
+			e.asRecorded(proved, yield)
+		}
 	}
-	return recorded.Unlike(turns, 0), nil
+}
+
+// asRecorded yields the messages of a recorded request.
+func (e *Envelope) asRecorded(r *dialect.Recorded, yield func(Message, error) bool) {
+	by := origin.Baseline
+	by.Line = r.Line
+	for m, err := range r.Body.Messages(r) {
+		if !yield(Message{Kind: m.Kind, Raw: m.Raw, Origin: by}, err) || err != nil {
+			return
+		}
+	}
+}
+
+// unlike returns the index of the first message of a recorded request that the conversation gives otherwise, -1 for
+// none.
+func (e *Envelope) unlike(recorded *dialect.Recorded) (int, error) {
+	if r := e.recorded; r.unlike == nil {
+		var turns []dialect.Turn
+		for m, err := range e.Native() {
+			if err != nil {
+				return -1, err
+			}
+			turns = dialect.AddTurn(turns, m)
+		}
+		k := recorded.Unlike(turns, 0)
+		r.unlike = &k
+	}
+	return *e.recorded.unlike, nil
 }
 
 // promptAsSent makes a prompt that follows from the session that of the recorded request, where this is proved. What

@@ -93,6 +93,9 @@ func (s *Session) Counted() (dollars float64, ok bool) {
 // Recorded reports whether the request of record i, an answer, is recorded beside the conversation.
 func (s *Session) Recorded(i int) bool { return s.records[i].flags&flagRecorded != 0 }
 
+// HasRecorded reports whether any request is recorded beside the conversation.
+func (s *Session) HasRecorded() bool { return s.recorded }
+
 // Requests yields the requests that are recorded beside the conversation, in the order of the file.
 // Their bodies are read while the session is open.
 func (s *Session) Requests(yield func(*dialect.Recorded, error) bool) {
@@ -106,7 +109,8 @@ func (s *Session) Requests(yield func(*dialect.Recorded, error) bool) {
 			before += b.lines
 		}
 		for l, err := range Lines(s.src.plain(), min(readAhead, s.src.size+1)) {
-			if failed = err; err != nil {
+			if err != nil {
+				failed = err
 				return
 			}
 			at := dialect.Span{Off: off, Size: uint32(len(l.Raw))}

@@ -190,7 +190,10 @@ func (a *arrangement) Unanswered(by rule.Rule, entry int) {
 	a.s.records[entry].flags |= flagUnanswered
 }
 
-func (a *arrangement) Recorded(entry int)  { a.s.records[entry].flags |= flagRecorded }
+func (a *arrangement) Recorded(entry int) {
+	a.s.records[entry].flags |= flagRecorded
+	a.s.recorded = true
+}
 func (a *arrangement) Copied(entry int)    { a.s.records[entry].flags |= flagCopied }
 func (a *arrangement) Delegated(entry int) { a.s.records[entry].flags |= flagDelegated }
 func (a *arrangement) Aside(at dialect.Span) {

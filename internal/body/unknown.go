@@ -1,10 +1,13 @@
 package body
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 
+	"ctxtool/internal/dialect"
 	"ctxtool/replay"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // A Report says of a request in the interface that pi asks its model by what no file records.
@@ -12,6 +15,26 @@ type Report struct {
 	Form     string     `json:"form,omitempty"`     // the form that writes it; absent where none does
 	Unknown  []Unknown  `json:"unknown,omitempty"`  // fields that the file does not record
 	Withheld []Withheld `json:"withheld,omitempty"` // reasoning in the request that the model did not see
+	Recorded *Recorded  `json:"recorded,omitempty"` // the agent's own record of the request; absent where there is none
+}
+
+// Recorded is the agent's own record of a request.
+type Recorded struct {
+	// of the record; absent if it stands in a file that this one continues
+	Line   int           `json:"line,omitempty"`
+	ID     string        `json:"id"`               // of the record
+	Source string        `json:"source,omitempty"` // what asked, in the agent's own word
+	Proof  dialect.Proof `json:"proof"`            // `proved`, `cut`, `withheld`, `unproved`, `gone`
+	Doubt  string        `json:"doubt,omitempty"`  // why it is not proved: then the request follows by rule
+	// the fields of the body besides the system prompt, tools and messages, as recorded; absent if `gone`
+	Fields json.RawMessage `json:"fields,omitempty"`
+	Cache  []Mark          `json:"cache,omitempty"` // where the body asks for the cache
+}
+
+// Mark is a place of a body that asks for the cache.
+type Mark struct {
+	At    string          `json:"at"`    // names and indexes from 0, as a JSON pointer
+	Value json.RawMessage `json:"value"` // what `cache_control` is there
 }
 
 // Unknown is a field of a request that follows from something outside the file.
@@ -29,11 +52,47 @@ type Withheld struct {
 // strictLimit is how many strict tools Anthropic takes in one request; over that pi asks again with none.
 const strictLimit = 20
 
-// ReportOf returns the report of the request at an envelope; nil for a session of another agent than pi, and
-// where there is no model.
+// recordedReport returns the report of a request that its agent recorded, nil where it did not.
+func recordedReport(e *replay.Envelope) (*Report, error) {
+	r, err := e.Recorded()
+	if err != nil || r == nil {
+		return nil, err
+	}
+	proof, err := r.Proof()
+	report := &Report{Form: e.Replay().Session.Dialect().Interface}
+	one := &Recorded{Line: max(0, r.Line), ID: r.ID, Source: r.Source, Proof: proof, Doubt: r.Doubt()}
+	var fields []jsonl.Field
+	for _, f := range r.Head {
+		if f.Name != "system" && f.Name != "tools" {
+			fields = append(fields, jsonl.Field{Name: f.Name, Value: r.Marked(f)})
+		}
+	}
+	if fields != nil {
+		one.Fields = jsonl.AppendObject(nil, fields...)
+	}
+	for _, m := range r.Marks {
+		mark := Mark{Value: json.RawMessage(m.Value)}
+		for _, step := range m.Path {
+			name := step.Text()
+			if !step.IsString() {
+				name = string(step)
+			}
+			mark.At += "/" + name
+		}
+		one.Cache = append(one.Cache, mark)
+	}
+	for _, b := range r.Beyond {
+		report.Unknown = append(report.Unknown, Unknown{b.Field, b.Reason})
+	}
+	report.Recorded = one
+	return report, err
+}
+
+// ReportOf returns the report of the request at an envelope; nil for a session of another agent than pi that did not
+// record it, and where there is no model.
 func ReportOf(e *replay.Envelope) (*Report, error) {
 	if e.Replay().Session.Dialect() != nil {
-		return nil, nil
+		return recordedReport(e)
 	}
 	ref, err := e.ModelRef()
 	if err != nil || !ref.Known() {

@@ -177,11 +177,7 @@ func (c *clearedWatch) Fork(_, _ replay.Step) replay.Observer {
 
 // readRequests reads the requests that the agent recorded beside the conversation.
 func (x *subject) readRequests() (all []*dialect.Recorded) {
-	some := false
-	for i := 0; i < x.s.Len() && !some; i++ {
-		some = x.s.Recorded(i)
-	}
-	if !some {
+	if !x.s.HasRecorded() {
 		return nil
 	}
 	for r, err := range x.s.Requests {
@@ -199,16 +195,8 @@ func (x *subject) readRequests() (all []*dialect.Recorded) {
 
 func (x *subject) unprovedRequest() {
 	for _, r := range x.requests() {
-		switch proof, _ := r.Proof(); {
-		case r.Line < 1: // in a file that this one continues
-		case proof == dialect.Gone:
-			x.addLine(r.Line, "", "request %s cannot be rebuilt: %s", r.ID, r.Lacks)
-		case proof == dialect.Withheld:
-			x.addLine(r.Line, "", "the digest of request %s does not hold without what its record lacks: %s", r.ID,
-				strings.Join(r.Missing, ", "))
-		case proof == dialect.Unproved:
-			x.addLine(r.Line, "",
-				"the digest of request %s is not that of what its record names: what was sent is not known", r.ID)
+		if doubt := r.Doubt(); doubt != "" && r.Line > 0 { // else it stands in a file that this one continues
+			x.addLine(r.Line, "", "request %s, as recorded here, is not proved: %s", r.ID, doubt)
 		}
 	}
 }

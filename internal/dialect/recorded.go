@@ -5,6 +5,7 @@ import (
 	"iter"
 	"slices"
 	"strconv"
+	"strings"
 
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -39,6 +40,14 @@ type Body interface {
 	Prove(r *Recorded) (Proof, error)
 	// Prompt returns the sections of its system prompt, and its tools, as entries have them.
 	Prompt(r *Recorded) (sections []Section, tools []jsonl.Value)
+	// Messages yields its messages as entries have them.
+	Messages(r *Recorded) iter.Seq2[Shown, error]
+}
+
+// A Shown is a message in the shape of docs/session-format.md 3.
+type Shown struct {
+	Kind jsonl.Kind
+	Raw  jsonl.Value
 }
 
 // A Section is a named text of a system prompt.
@@ -132,6 +141,27 @@ func (r *Recorded) Proof() (p Proof, err error) {
 	return r.proof, err
 }
 
+// Doubt says, after Proof, why a request is not proved, in words; empty if it is.
+func (r *Recorded) Doubt() string {
+	switch {
+	case r.Lacks != "":
+		return r.Lacks
+	case r.proof == Withheld:
+		return "its digest does not hold without what it lacks: " + strings.Join(r.Missing, ", ")
+	case r.proof == Unproved:
+		return "its digest is not that of what it names"
+	}
+	return ""
+}
+
+// Unrecorded lists the fields of the body that no record has.
+func (r *Recorded) Unrecorded() (names []string) {
+	for _, b := range r.Beyond {
+		names = append(names, b.Field)
+	}
+	return names
+}
+
 // Field returns a field of the body besides the messages, without marks for the cache.
 func (r *Recorded) Field(name string) jsonl.Value {
 	for _, f := range r.Head {
@@ -173,7 +203,7 @@ func (r *Recorded) MarkedTurn(k int, text []byte) jsonl.Value {
 	return text
 }
 
-// setMark sets a mark on the object at the end of a path. A path that leads nowhere marks nothing.
+// setMark sets a mark on the object at the end of a path. A path that does not exist marks nothing.
 func setMark(v jsonl.Value, path []jsonl.Value, mark jsonl.Value) jsonl.Value {
 	if len(path) == 0 {
 		if !v.IsObject() {

@@ -65,8 +65,8 @@ func (t Turn) AppendJSON(dst []byte) []byte {
 
 // AppendCanonical appends the message in canonical spelling.
 func (t Turn) AppendCanonical(dst []byte) []byte {
-	fields := append([]jsonl.Field{{Name: "content", Value: List(t.Parts...)}, {Name: "role", Value: t.Role}}, t.Fields...)
-	return AppendSorted(dst, fields)
+	own := []jsonl.Field{{Name: "content", Value: List(t.Parts...)}, {Name: "role", Value: t.Role}}
+	return AppendSorted(dst, append(own, t.Fields...))
 }
 
 // List is an array of values.

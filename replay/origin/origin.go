@@ -8,6 +8,7 @@ type Origin struct {
 	Record int // the entry, -1 for the baseline
 	By     int // the entry that put it there: Record itself, a transform, or an edit
 	Op     int // the op of the transform By, -1 for none
+	Line   int // of what comes from the agent's record of the request: the line of that; else 0
 }
 
 // Baseline is the origin of what comes from a baseline.
@@ -53,7 +54,7 @@ func From(s *sessionfmt.Session, from Origin, lines *sessionfmt.Reader) (Source,
 type Provenance struct {
 	Entry string `json:"entry,omitempty"` // id of the entry that has the text
 	Line  Index  `json:"line,omitzero"`   // its line in the file, from 1
-	By    any    `json:"by"`              // "entry", "baseline", or a putBy
+	By    any    `json:"by"`              // "entry", "baseline", "record" of the request, or a putBy
 }
 
 // A putBy is the transform whose op added a part, or the edit that did.
@@ -64,7 +65,10 @@ type putBy struct {
 
 // ProvenanceOf returns an origin as a Provenance.
 func ProvenanceOf(s *sessionfmt.Session, from Origin) Provenance {
-	if from.Record < 0 {
+	switch {
+	case from.Line != 0:
+		return Provenance{Line: Index(max(-1, from.Line)), By: "record"}
+	case from.Record < 0:
 		return Provenance{Line: -1, By: "baseline"}
 	}
 	out := Provenance{Entry: s.ID(from.Record), Line: Index(s.Line(from.Record)), By: "entry"}

@@ -1,6 +1,7 @@
 package claude_test
 
 import (
+	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"encoding/json"
@@ -11,11 +12,13 @@ import (
 	"strings"
 	"testing"
 
+	"ctxtool/internal/body"
 	"ctxtool/internal/check"
 	"ctxtool/internal/dialect"
 	"ctxtool/internal/test/must"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // An object is one of JSON.
@@ -55,6 +58,19 @@ func recordOf(id, base string, keep int, shape object, turns []any, more object)
 
 func turnOf(role string, parts ...any) object { return object{"role": role, "content": parts} }
 func textOf(text string) object               { return object{"type": "text", "text": text} }
+
+// bodyOf is the request of an envelope as its own provider takes it.
+func bodyOf(e *replay.Envelope) (v any) {
+	var b bytes.Buffer
+	w := bufio.NewWriter(&b)
+	form := slices.IndexFunc(body.Forms, func(f *body.Form) bool { return f.Name == "anthropic" })
+	must.Do(body.Forms[form].Write(w, e))
+	w.Flush()
+	d := json.NewDecoder(&b)
+	d.UseNumber()
+	must.Do(d.Decode(&v))
+	return v
+}
 
 // TestRequests: recorded requests are rebuilt from records, their beginnings and blobs, their digests
 // are checked, and each belongs to the answer after it.
@@ -121,13 +137,31 @@ func TestRequests(t *testing.T) {
 				t.Errorf("%s tokens were asked for", p.Options.MaxTokens)
 			}
 			exact := test.want == dialect.Proved || test.want == dialect.Cut
-			reading, unlike, err := e.Reading()
-			must.Do(err)
-			if is := reading.Certainty.System == "exact"; is != exact {
-				t.Errorf("the prompt is %s", reading.Certainty.System)
+			if c := must.Get(e.Reading()).Certainty; (c.System == "exact") != exact || (c.Messages == "exact") != exact {
+				t.Errorf("certainty %v", *c)
 			}
-			if differs := unlike == 1; differs != exact { // the system's message, which no attachment is
-				t.Errorf("message %d differs", unlike)
+			if exact { // what is printed is the recorded body
+				record := recordOf("", "", 0, shape, second, nil)
+				if test.about == "marked for the cache" {
+					record = recordOf("", "", 0, shape, marked, nil)
+				}
+				if got := hashed(bodyOf(e)); got != record["requestDigest"] {
+					t.Errorf("the body has the digest %s, want %s", got, record["requestDigest"])
+				}
+			}
+			var messages []string
+			for m, err := range e.ContextMessages() {
+				must.Do(err)
+				if m.Kind != jsonl.System {
+					messages = append(messages, m.Kind.Role()+" "+m.Raw.Get("content").ContentText()+string(m.Raw.Get("details")))
+				}
+			}
+			told := []string{"user h\u00e9 <i>", "user more", "assistant on", "toolResult done"}
+			if exact { // the message of the system is no attachment
+				told = []string{"user h\u00e9 <i>\nmore", `custom now{"role":"system","a":1,"output_config":{"effort":"low"}}`, "assistant on", "toolResult done"}
+			}
+			if !slices.Equal(messages, told) {
+				t.Errorf("messages %q, want %q", messages, told)
 			}
 			codes := map[string]bool{}
 			for _, f := range check.File(name, check.Options{}).Findings {

@@ -176,7 +176,7 @@ func collect(t *testing.T, name string) (all []request) {
 		}
 		e := must.Get(r.At(sessionfmt.Before(rec)))
 		ref := must.Get(e.ModelRef())
-		reading, _, err := e.Reading()
+		reading, err := e.Reading()
 		must.Do(err)
 		all = append(all, request{corpus.Decoded[any](t, e.Native()), s.WrittenBy(), e.Rules(),
 			rule.Asked{Host: ref.Provider, Model: ref.ID}, s.Kind(rec) == jsonl.UsageEntry, reading.Certainty.Messages == "exact"})

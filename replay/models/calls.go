@@ -113,7 +113,7 @@ func sessionHash(id string) uint64 { return maphash.String(callSeed(), "i"+id) }
 // A CallSet is calls of several sessions, each once. Copies are added after all other calls, since the original owns a
 // call. The zero value is empty.
 type CallSet struct {
-	slots []uint64 // hashes, each at its place or behind it; 0 is a free one
+	slots []uint64 // hashes, each at its place or after it; 0 is a free one
 	n     int
 }
 

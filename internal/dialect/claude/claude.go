@@ -267,9 +267,11 @@ func read(p *jsonl.Picked) dialect.Head {
 	case attachment:
 		head.Code = attachmentCode(p)
 	case progress:
-		if m := p.Record[atData].Get("message"); p.Record[atData].Get("type").Is("agent_progress") &&
-			m.Get("type").Is("assistant") && m.Get("message").Get("usage").IsObject() {
-			head.Code, head.Group = delegated, jsonl.FirstText(m.Get("requestId"), m.Get("message").Get("id"))
+		if data := p.Record[atData].All("type", "message"); data[0].Is("agent_progress") {
+			line := data[1].All("type", "requestId", "message")
+			if said := line[2].All("id", "usage"); line[0].Is("assistant") && said[1].IsObject() {
+				head.Code, head.Group = delegated, jsonl.FirstText(line[1], said[0])
+			}
 		}
 	case forked:
 		head.Ref = p.Record[atForked]

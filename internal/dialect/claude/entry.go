@@ -223,6 +223,10 @@ func addContent(msg *dialect.Message, content jsonl.Value) {
 // first of them has been read. It returns the index of that with the usage.
 func (m *maker) answer(lines []jsonl.Value) (last int) {
 	msg := m.e.Message(jsonl.Assistant)
+	request, at := m.requestId, m.timestamp
+	if !request.Exists() { // it may stand behind what readLine has to read
+		request = lines[0].First("requestId")
+	}
 	msg.Body()
 	m.addParts(msg)
 	for k, raw := range lines[1:] {
@@ -238,8 +242,8 @@ func (m *maker) answer(lines []jsonl.Value) (last int) {
 	msg.SetText("provider", "anthropic")
 	msg.Set("model", m.msg.model)
 	msg.Set("responseId", m.msg.id)
-	if request := lines[0].First("requestId"); request.IsString() {
-		m.e.Share(m.msg.id, request, lines[0].First("timestamp"))
+	if request.IsString() {
+		m.e.Share(m.msg.id, request, at)
 	}
 	why, none := stops[string(m.msg.stop.Inside())], m.msg.model.Is("<synthetic>")
 	switch {

@@ -19,7 +19,7 @@ type line struct {
 
 // A record is what is read of one besides its message.
 type record struct {
-	subtype, timestamp, content, attachment, renderedRole jsonl.Value
+	subtype, requestId, timestamp, content, attachment, renderedRole jsonl.Value
 
 	typ      jsonl.Value `member:"type"`
 	rendered jsonl.Value // of an attachment: the texts that were sent

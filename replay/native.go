@@ -2,19 +2,53 @@ package replay
 
 import (
 	"iter"
+	"slices"
 
+	"ctxtool/internal/dialect"
 	"ctxtool/internal/rule"
+	"ctxtool/replay/models"
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// Native are the items of the request as the session's own agent sends them, spelled as in the
-// file. Prompt and tools are not among them where the agent keeps them elsewhere. Of pi's
-// sessions there are none.
+// Native are the messages of the request as the session's own agent sends them. Prompt and tools are not among
+// them where the agent keeps them elsewhere. Of pi's sessions there are none.
 func (e *Envelope) Native() iter.Seq2[jsonl.Value, error] {
+	d := e.r.Session.Dialect()
+	switch {
+	case d == nil:
+		return func(func(jsonl.Value, error) bool) {}
+	case d.Compose == nil:
+		return e.items()
+	}
 	return func(yield func(jsonl.Value, error) bool) {
-		if e.r.Session.Dialect() == nil {
+		to, err := e.r.Natives().Request(e)
+		if err != nil {
+			yield(nil, err)
 			return
 		}
+		c := d.Compose(to)
+		for item, err := range e.items() {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, m := range c.Add(item) {
+				if !yield(m, nil) {
+					return
+				}
+			}
+		}
+		for _, m := range c.End() {
+			if !yield(m, nil) {
+				return
+			}
+		}
+	}
+}
+
+// items are those of the messages of the request, spelled as in the file.
+func (e *Envelope) items() iter.Seq2[jsonl.Value, error] {
+	return func(yield func(jsonl.Value, error) bool) {
 		n := e.r.Natives()
 		if model, err := e.ModelRef(); err == nil {
 			to := rule.Asked{Host: model.Provider, Model: model.ID}
@@ -40,12 +74,70 @@ func (e *Envelope) Native() iter.Seq2[jsonl.Value, error] {
 	}
 }
 
+// Request returns what the dialect needs to know of a request to compose its messages.
+func (n *Natives) Request(e *Envelope) (to dialect.Request, err error) {
+	model, err := e.ModelRef()
+	if err != nil {
+		return to, err
+	}
+	return n.RequestOf(e.Piece, e.Len(), model, e.answer)
+}
+
+// RequestOf is Request for pieces of a context, as many as n, a model, and the record of the answer, -1 for none.
+func (n *Natives) RequestOf(piece func(int) Piece, count int, model models.Ref, answer int) (to dialect.Request,
+	err error) {
+	to.To = rule.Asked{Host: model.Provider, Model: model.ID}
+	at := count - 1
+	for at >= 0 && !piece(at).System() {
+		at--
+	}
+	if at >= 0 {
+		to.Prompt, err = n.firsts[0].read(n, piece(at))
+	}
+	for at++; at < count && err == nil; at++ {
+		if m := piece(at); m.Sent() && m.kind == jsonl.Assistant {
+			to.First, err = n.firsts[1].read(n, m)
+			break
+		}
+	}
+	if answer >= 0 && err == nil {
+		to.Answer, err = n.first(n.l.r.Own(answer))
+	}
+	return to, err
+}
+
+// read returns the first item of a message, unless it is the one of the last call.
+func (f *firstItem) read(n *Natives, m Piece) (item jsonl.Value, err error) {
+	if f.item == nil || f.of != m {
+		f.of = m
+		f.item, err = n.first(m)
+	}
+	return f.item, err
+}
+
+// first is a copy of the first item of a message.
+func (n *Natives) first(m Piece) (jsonl.Value, error) {
+	items, err := n.Of(m)
+	for item := range items.Elements {
+		return slices.Clone(item), err
+	}
+	return nil, err
+}
+
 // Natives are the items of messages as the session's own agent sends them. It is for one goroutine.
 type Natives struct {
 	l   *Reader
 	rec int32
 	at  map[uint32]int // places of the messages of that record's patch, by where they start
 	all []jsonl.Value  // the same messages, with their native items
+
+	firsts [2]firstItem // the last ones that RequestOf read
+}
+
+// A firstItem is the first item of a message.
+type firstItem struct {
+	of   Piece
+	item jsonl.Value
 }
 
 // Natives returns the items of the replay's messages.

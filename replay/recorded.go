@@ -144,7 +144,7 @@ func (e *Envelope) unlike(recorded *dialect.Recorded) (int, error) {
 			if err != nil {
 				return -1, err
 			}
-			turns = dialect.AddTurn(turns, m)
+			turns = append(turns, dialect.TurnOf(m))
 		}
 		k := recorded.Unlike(turns, 0)
 		r.unlike = &k

@@ -59,7 +59,7 @@ func (f *Form) Write(w *bufio.Writer, e *replay.Envelope) error {
 	}
 	items, opening := f.items(r), r.opening()
 	if own {
-		if items, err = native(e, f); err != nil {
+		if items, err = native(e); err != nil {
 			return err
 		}
 		if tells(r.prompt.Compiled, items) {
@@ -67,7 +67,10 @@ func (f *Form) Write(w *bufio.Writer, e *replay.Envelope) error {
 		}
 	}
 	if f == &anthropic {
-		items = r.leveled(r.marked(items))
+		items = r.marked(items)
+		if !own {
+			items = r.leveled(items)
+		}
 	}
 	head, err := JSON(f.head(r))
 	if err != nil {
@@ -183,32 +186,18 @@ func JSON(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-// native returns the messages as the session's own agent sends them. Claude Code sends what the user
-// says in a row as one message.
-func native(e *replay.Envelope, f *Form) (iter.Seq2[any, error], error) {
+// native returns the messages as the session's own agent sends them.
+func native(e *replay.Envelope) (iter.Seq2[any, error], error) {
 	items, err := e.Items()
 	return func(yield func(any, error) bool) {
-		var held []dialect.Turn
 		for item, err := range items {
-			switch {
-			case err != nil:
+			if err != nil {
 				yield(nil, err)
 				return
-			case f != &anthropic:
-				if !yield(json.RawMessage(item), nil) {
-					return
-				}
-				continue
 			}
-			if held = dialect.AddTurn(held, item); len(held) == 2 {
-				if !yield(json.RawMessage(held[0].AppendJSON(nil)), nil) {
-					return
-				}
-				held = held[1:]
+			if !yield(json.RawMessage(item), nil) {
+				return
 			}
-		}
-		for _, turn := range held {
-			yield(json.RawMessage(turn.AppendJSON(nil)), nil)
 		}
 	}, err
 }

@@ -205,20 +205,27 @@ func (x *subject) unprovedRequest() {
 // of successive ones differs, it names the first. It reads what is new in a request.
 type recordedWatch struct {
 	w        *walk
+	r        *replay.Replay
 	natives  *replay.Natives
 	recorded map[string]*dialect.Recorded // by the id of the answer
 
 	// Of the last request that was compared: its record and its messages, the turns that these make,
-	// the first turn that each message is a part of, and the turn that differs, -1 for none.
-	last   *dialect.Recorded
-	had    replay.Messages
-	turns  []dialect.Turn
-	of     []int
-	unlike int
+	// how far they were composed after each answer, and the turn that differs, -1 for none.
+	last    *dialect.Recorded
+	had     replay.Messages
+	turns   []dialect.Turn
+	answers []composed
+	unlike  int
+}
+
+// A composed is how far the messages of a request were composed after an answer.
+type composed struct {
+	pieces, turns int
+	by            dialect.Composer
 }
 
 func (w *walk) recordedWatch(r *replay.Replay) replay.Observer {
-	c := &recordedWatch{w: w, natives: r.Natives(), recorded: map[string]*dialect.Recorded{}, unlike: -1}
+	c := &recordedWatch{w: w, r: r, natives: r.Natives(), recorded: map[string]*dialect.Recorded{}, unlike: -1}
 	all := w.requests()
 	for _, one := range all {
 		if proof, _ := one.Proof(); proof.Exact() && one.Answer != "" {
@@ -239,7 +246,7 @@ func (c *recordedWatch) Request(s replay.Step) error {
 	if recorded == nil {
 		return nil
 	}
-	same, err := c.read(s.Messages())
+	same, err := c.read(s.Messages(), s.Record)
 	if err != nil {
 		return err
 	}
@@ -259,36 +266,57 @@ func (c *recordedWatch) Request(s replay.Step) error {
 	return nil
 }
 
-// read reads the messages of a request. It returns how many turns are those of the last one.
-func (c *recordedWatch) read(is replay.Messages) (same int, err error) {
+// read reads the messages of a request, by the record of its answer. It returns how many turns are those of the
+// last one.
+func (c *recordedWatch) read(is replay.Messages, answer int) (same int, err error) {
+	model, err := c.r.ModelBy(answer)
+	if err != nil {
+		return 0, err
+	}
+	to, err := c.natives.RequestOf(is.Piece, is.Len(), model, answer)
+	if err != nil {
+		return 0, err
+	}
 	from := 0
 	if c.had.Known() {
-		from = min(is.Same(c.had), len(c.of))
+		from = is.Same(c.had)
 	}
-	same = len(c.turns)
-	if from < len(c.of) {
-		same = c.of[from]
+	for len(c.answers) > 0 && c.answers[len(c.answers)-1].pieces > from {
+		c.answers = c.answers[:len(c.answers)-1]
 	}
-	same = max(0, same-1) // it may go on
-	for from > 0 && c.of[from-1] >= same {
-		from--
+	at := composed{by: c.w.s.Dialect().Compose(to)}
+	if k := len(c.answers); k > 0 {
+		if by := c.answers[k-1].by.Copy(to); by != nil {
+			at = composed{c.answers[k-1].pieces, c.answers[k-1].turns, by}
+		} else {
+			c.answers = nil // another model gets other messages
+		}
 	}
-	c.turns, c.of, c.had = c.turns[:same], c.of[:from], is
-	for i := from; i < is.Len(); i++ {
-		at := len(c.turns)
-		if m := is.Piece(i); m.Sent() {
-			items, err := c.natives.Of(m)
-			if err != nil {
-				return 0, err
-			}
-			for item := range items.Elements {
-				before := len(c.turns)
-				if c.turns = dialect.AddTurn(c.turns, item); len(c.turns) == before {
-					at = min(at, before-1)
-				}
+	c.turns, c.had = c.turns[:at.turns], is
+	for i := at.pieces; i < is.Len(); i++ {
+		m := is.Piece(i)
+		if !m.Sent() {
+			continue
+		}
+		items, err := c.natives.Of(m)
+		if err != nil {
+			return 0, err
+		}
+		for item := range items.Elements {
+			c.add(at.by.Add(item))
+		}
+		if m.Kind() == jsonl.Assistant {
+			if by := at.by.Copy(to); by != nil {
+				c.answers = append(c.answers, composed{i + 1, len(c.turns), by})
 			}
 		}
-		c.of = append(c.of, at)
 	}
-	return same, nil
+	c.add(at.by.End())
+	return at.turns, nil
+}
+
+func (c *recordedWatch) add(messages []jsonl.Value) {
+	for _, m := range messages {
+		c.turns = append(c.turns, dialect.TurnOf(m))
+	}
 }

@@ -56,6 +56,9 @@ type Dialect struct {
 	New func() Arranger
 	// Make adds what the lines of a source make to its entries: one for its part, or those of all parts.
 	Make func(s *Source)
+	// Compose returns what makes the messages of a request from the items of a context. It is nil where each item
+	// is a message.
+	Compose func(to Request) Composer
 	// Base is what a file continues: the name of another, and how much of that. It is nil
 	// where files stand for themselves.
 	Base func(first jsonl.Value) (b Base, ok bool)
@@ -112,8 +115,8 @@ type Dialect struct {
 	// SummaryLast reports that the summary of a compaction is the last of its messages, and not the
 	// first.
 	SummaryLast bool
-	// Recorded yields the requests that are recorded among lines. It is nil where the agent records none.
-	// See [Tree], Recorded.
+	// Recorded yields the requests that are recorded among lines. It is nil where the agent records none;
+	// one that does has Compose. See [Tree], Recorded.
 	Recorded func(lines Lines) iter.Seq[*Recorded]
 }
 
@@ -173,6 +176,26 @@ type Certainty struct {
 	Tools    string `json:"tools"`  // likewise
 	// what was not compared with the program: the rules by which the messages were made, or the version that wrote them
 	Uncompared []string `json:"uncompared,omitempty"`
+}
+
+// A Request is what [Dialect].Compose needs to know of a request besides the items of its context. Items are as
+// Message.Native has them, absent where there are none.
+type Request struct {
+	To     rule.Asked
+	Prompt jsonl.Value // of the system message in force
+	First  jsonl.Value // of the first answer after that
+	Answer jsonl.Value // of the answer to the request
+}
+
+// A Composer makes the messages of a request from the items of its context.
+type Composer interface {
+	// Add takes the next item, which is valid during the call, and returns messages that are complete.
+	Add(item jsonl.Value) []jsonl.Value
+	// End returns the rest.
+	End() []jsonl.Value
+	// Copy returns a composer that goes on from here for another request, nil if that request has other messages
+	// for the items so far.
+	Copy(to Request) Composer
 }
 
 // A Code is what a line is to its dialect. Skip and Unknown mean the same to all.

@@ -38,21 +38,6 @@ func TurnOf(m jsonl.Value) (t Turn) {
 	return t
 }
 
-// AddTurn adds a message in the provider's form, as JoinTurn does.
-func AddTurn(turns []Turn, m jsonl.Value) []Turn {
-	return JoinTurn(turns, TurnOf(m))
-}
-
-// JoinTurn adds a message: to the last one, if both are the user's and have nothing but a content.
-func JoinTurn(turns []Turn, t Turn) []Turn {
-	plain := func(t *Turn) bool { return t.Role.Is("user") && t.Fields == nil }
-	if last := len(turns) - 1; last >= 0 && plain(&t) && plain(&turns[last]) {
-		turns[last].Parts = slices.Concat(turns[last].Parts, t.Parts)
-		return turns
-	}
-	return append(turns, t)
-}
-
 // AppendJSON appends the message, its role first.
 func (t Turn) AppendJSON(dst []byte) []byte {
 	dst = append(append(append(dst, `{"role":`...), t.Role...), `,"content":`...)

@@ -162,8 +162,7 @@ func (a *arranger) chain(t dialect.Tree, l *dialect.Line, code dialect.Code, sid
 		return
 	}
 	if a.held != nil {
-		if code == summary && bytes.Equal(l.Ref, a.held.line.ID) {
-			a.held.said = l.Clone()
+		if a.held.takes(l, code) {
 			return
 		}
 		if before, is := a.held.missing[string(l.ID)]; is { // it comes late, as what it was
@@ -232,7 +231,6 @@ func (a *arranger) record(t dialect.Tree, l *dialect.Line, code dialect.Code, si
 		e := a.add(t, jsonl.Assistant, l, a.end(up), side)
 		a.finished(e, l)
 		a.sent[side].answers++
-		a.sent[side].early = nil
 		if a.recording {
 			t.Recorded(int(e))
 			a.recording = false

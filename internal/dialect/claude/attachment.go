@@ -4,7 +4,7 @@ import (
 	"ctxtool/internal/dialect"
 	"ctxtool/sessionfmt/jsonl"
 	"slices"
-	"strings"
+	"strconv"
 )
 
 // neverSent are the attachments that no version sends (docs/session-format.md 16.8).
@@ -39,14 +39,7 @@ func attachmentCode(p *jsonl.Picked) dialect.Code {
 // that those that follow it do not stand on another branch.
 func (a *arranger) beside(t dialect.Tree, kind jsonl.Kind, l *dialect.Line, above link, side int) {
 	up := above.entry
-	var by []dialect.Span // what makes it a message of the system, see attached
-	if a.sent[side].turns && kind == jsonl.Custom {
-		by = append(by, a.sent[side].at)
-	}
-	e := a.add(t, kind, l, a.end(up), side, by...)
-	if by == nil && kind == jsonl.Custom {
-		a.sent[side].early = append(a.sent[side].early, e)
-	}
+	e := a.add(t, kind, l, a.end(up), side)
 	if up < 0 || a.entries.At(up).of < 0 {
 		return
 	}
@@ -66,15 +59,15 @@ func (m *maker) attached(msg *dialect.Message) {
 		return
 	}
 	as := jsonl.FirstText(m.renderedRole, jsonl.Value(`"user"`))
-	plain := as.Is("system") && len(m.Lines) > 1
 	var sent []jsonl.Value
 	for one := range m.rendered.Elements {
 		content := one.Get("content")
 		addContent(msg, content)
-		if plain && content.IsString() {
-			content = jsonl.AppendQuoted(nil, unwrapped(content.Text()))
-		}
-		sent = append(sent, jsonl.Value("{}").With("role", as).With("content", content))
+		kind := jsonl.FirstText(m.attachment.Get("type"), jsonl.Value(`""`))
+		from := jsonl.Value("{}").With("attachment", kind).
+			With("part", strconv.AppendInt(nil, int64(len(sent)), 10)).
+			With("beside", m.raw.Get("renderedBesideToolResult"))
+		sent = append(sent, jsonl.Value("{}").With("role", as).With("content", content).With(madeFrom, from))
 	}
 	if m.Native {
 		msg.Native = dialect.List(sent...)
@@ -82,14 +75,4 @@ func (m *maker) attached(msg *dialect.Message) {
 	if m.renderedRole.Exists() && msg.Kind == jsonl.Custom {
 		msg.Set("details", jsonl.Value("{}").With("role", m.renderedRole))
 	}
-}
-
-// unwrapped is a reminder without the marks that set it apart in a message of the user.
-func unwrapped(text string) string {
-	inner, opened := strings.CutPrefix(text, "<system-reminder>")
-	inner, closed := strings.CutSuffix(inner, "</system-reminder>")
-	if !opened || !closed {
-		return text
-	}
-	return strings.Trim(inner, "\n")
 }

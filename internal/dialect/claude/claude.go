@@ -38,6 +38,7 @@ var Dialect = dialect.Dialect{
 	Read:       read,
 	New:        newArranger,
 	Make:       makeEntry,
+	Compose:    compose,
 	Base:       base,
 	Unrecorded: "titles, hooks and most summaries",
 	Record:     isRecord,

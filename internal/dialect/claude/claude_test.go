@@ -75,7 +75,7 @@ var rules = []struct{ name, lines, path, sent, findings string }{
 		p1 r1 progress
 		r2 c2 result t2
 		u2 p1 user on`,
-		"u1 a1 r1 r2 u2", "hi one+T+T out out on", "",
+		"u1 a1 r1 r2 u2", "hi one+T+T out+out+on", "",
 	}, {
 		"results of one record are entries of their own",
 		`u1 - user hi
@@ -83,7 +83,7 @@ var rules = []struct{ name, lines, path, sent, findings string }{
 		c2 c1 call m1 t2
 		r1 c2 result t1,t2
 		a2 r1 text m2 done`,
-		"u1 c1 r1 r1.1 a2", "hi T+T out out done", "",
+		"u1 c1 r1 r1.1 a2", "hi T+T out+out done", "",
 	}, {
 		"what hooks leave beside a call and its result is on the path, and sends nothing",
 		`u1 - user hi
@@ -94,14 +94,14 @@ var rules = []struct{ name, lines, path, sent, findings string }{
 		h2 r1 attachment hook_success
 		r2 c2 result t2
 		a2 r2 text m2 done`,
-		"u1 c1 h1 r1 h2 r2 a2", "hi T+T out out done", "",
+		"u1 c1 h1 r1 h2 r2 a2", "hi T+T out+out done", "",
 	}, {
 		"a rewind leaves a branch",
 		`u1 - user hi
 		a1 u1 text m1 one
 		u2 u1 user again
 		a2 u2 text m2 two`,
-		"u1 u2 a2", "hi again two", "",
+		"u1 u2 a2", "hi+again two", "",
 	}, {
 		"a recorded leaf on another branch is the leaf, one above the last is not",
 		`u1 - user hi
@@ -126,7 +126,7 @@ var rules = []struct{ name, lines, path, sent, findings string }{
 		b1 - system compact_boundary "logicalParentUuid":"a1","compactMetadata":{}
 		s1 b1 summary sum
 		u2 s1 user on`,
-		"u1 a1 b1 u2", "sum on", "hidden-attachments",
+		"u1 a1 b1 u2", "sum+on", "hidden-attachments",
 	}, {
 		"kept messages follow the summary, also where they are written after it",
 		`u1 - user hi
@@ -146,7 +146,7 @@ var rules = []struct{ name, lines, path, sent, findings string }{
 		b1 - system compact_boundary "compactMetadata":{"preservedSegment":{"headUuid":"u2","anchorUuid":"s1","tailUuid":"a2"}}
 		s1 b1 summary sum
 		u3 a2 user on`,
-		"u1 a1 u2 a2 b1 u3", "sum more two on", "hidden-attachments",
+		"u1 a1 u2 a2 b1 u3", "sum+more two on", "hidden-attachments",
 	}, {
 		"a segment that reaches back over a compaction has what that kept",
 		`u1 - user hi
@@ -171,14 +171,14 @@ var rules = []struct{ name, lines, path, sent, findings string }{
 		b2 - system compact_boundary "compactMetadata":{"preservedMessages":{"uuids":["a1","u2"]}}
 		s2 b2 summary again
 		u3 u2 user end`,
-		"u1 a1 b1 u2 b2 u3", "again one on end", "hidden-attachments hidden-attachments",
+		"u1 a1 b1 u2 b2 u3", "again one on+end", "hidden-attachments hidden-attachments",
 	}, {
 		"a file that begins with what a compaction kept was rewritten",
 		`u1 gone user hi
 		b1 - system compact_boundary "compactMetadata":{"preservedMessages":{"uuids":["u1"]}}
 		s1 b1 summary sum
 		u2 s1 user on`,
-		"u1 b1 u2", "sum hi on", "hidden-attachments rewritten",
+		"u1 b1 u2", "sum+hi+on", "hidden-attachments rewritten",
 	}, {
 		"so was one whose compactions dropped more than it shows",
 		`u1 - user hi
@@ -194,13 +194,13 @@ var rules = []struct{ name, lines, path, sent, findings string }{
 		b1 - system compact_boundary "compactMetadata":{"preservedMessages":{"uuids":["u1","gone"]}}
 		s1 b1 summary sum
 		u3 s1 user on`,
-		"u1 b1 u3", "sum on", "hidden-attachments kept-unresolved",
+		"u1 b1 u3", "sum+on", "hidden-attachments kept-unresolved",
 	}, {
 		"a boundary with a parent does not cut",
 		`u1 - user hi
 		b1 u1 system compact_boundary "compactMetadata":{}
 		s1 b1 summary sum`,
-		"u1 b1 s1", "hi sum", "",
+		"u1 b1 s1", "hi+sum", "",
 	}, {
 		"results that were cleared are sent without their text",
 		`u1 - user hi
@@ -208,7 +208,7 @@ var rules = []struct{ name, lines, path, sent, findings string }{
 		r1 c1 result t1
 		b1 r1 system microcompact_boundary "microcompactMetadata":{"compactedToolIds":["t1","t9"],"clearedAttachmentUUIDs":[]}
 		u2 b1 user on`,
-		"u1 c1 r1 b1 b1.1 u2", "hi T - on", "",
+		"u1 c1 r1 b1 b1.1 u2", "hi T -+on", "",
 	}, {
 		"removed messages are not sent",
 		`u1 - user hi
@@ -216,7 +216,7 @@ var rules = []struct{ name, lines, path, sent, findings string }{
 		u2 a1 user more
 		b1 u2 system snip_boundary "snipMetadata":{"removedUuids":["u1","a1"]}
 		u3 b1 user on`,
-		"u1 a1 u2 b1 b1.1 u3", "more on", "",
+		"u1 a1 u2 b1 b1.1 u3", "more+on", "",
 	}, {
 		"another text is sent for a result",
 		`u1 - user hi
@@ -242,7 +242,7 @@ var rules = []struct{ name, lines, path, sent, findings string }{
 		b1 - system compact_boundary "compactMetadata":{"preservedMessages":{"anchorUuid":"s1","uuids":["u2"]}}
 		s1 b1 summary sum
 		u3 a1 user on`,
-		"u1 a1 u2 b1 u3", "sum more on", "hidden-attachments",
+		"u1 a1 u2 b1 u3", "sum+more+on", "hidden-attachments",
 	}, {
 		"a resume of old versions has the parent chain only",
 		`u1 - user hi
@@ -376,7 +376,7 @@ func TestSniff(t *testing.T) {
 }
 
 // sent is what the agent sends at the leaf: texts, tools that are called, and results, - for
-// one whose text is not in the file.
+// one whose text is not in the file. Newlines are left out.
 func sent(t *testing.T, s *sessionfmt.Session) string {
 	e := must.Get(replay.New(s, replay.Options{}).At(sessionfmt.After(s.Leaf())))
 	var all []string
@@ -392,7 +392,7 @@ func sent(t *testing.T, s *sessionfmt.Session) string {
 		for b := range content.Elements {
 			parts = append(parts, says(b))
 		}
-		all = append(all, strings.Join(parts, "+"))
+		all = append(all, strings.ReplaceAll(strings.Join(parts, "+"), "\n", ""))
 	}
 	return strings.Join(all, " ")
 }

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -14,7 +15,8 @@ import (
 // written only after it.
 type compaction struct {
 	line    *dialect.Line
-	said    *dialect.Line // the summary
+	said    *dialect.Line   // the summary
+	before  []*dialect.Line // attachments between the two
 	meta    jsonl.Value
 	missing map[string]string // the uuid of the kept message before it, by its own
 	old     bool              // of a version that does not write what it attaches
@@ -35,6 +37,25 @@ func (a *arranger) hold(t dialect.Tree, l *dialect.Line) {
 		}
 		before = id.Text()
 	}
+}
+
+// takes takes the summary of the compaction, or an attachment before it. It reports whether the line is one.
+func (c *compaction) takes(l *dialect.Line, code dialect.Code) bool {
+	follows := bytes.Equal(l.Ref, c.line.ID)
+	for _, one := range c.before {
+		follows = follows || bytes.Equal(l.Ref, one.ID)
+	}
+	switch {
+	case !follows || c.said != nil:
+		return false
+	case code == summary:
+		c.said = l.Clone()
+		return true
+	case code == attachment || code == unsent:
+		c.before = append(c.before, l.Clone())
+		return true
+	}
+	return false
 }
 
 // rewritten reports that the program rewrote the file at the compaction that is held: that keeps
@@ -59,7 +80,7 @@ func (a *arranger) rewritten(t dialect.Tree, l *dialect.Line) {
 // compact adds the compaction that is held: its summary and the messages that it kept stand
 // for all. It follows the record before it, although the file gives it no parent.
 func (a *arranger) compact(t dialect.Tree) {
-	l, said := a.held.line, a.held.said
+	l, said, beside := a.held.line, a.held.said, a.held.before
 	kept, ok := a.kept(a.held.meta)
 	old := a.held.old
 	a.held = nil
@@ -72,6 +93,19 @@ func (a *arranger) compact(t dialect.Tree) {
 		before = a.end(to.entry)
 	}
 	var made []dialect.Span
+	if said == nil { // then they follow it, as others do
+		defer func() {
+			for _, one := range beside {
+				a.record(t, one, one.Code&codeMask, side)
+			}
+		}()
+		beside = nil
+	}
+	for _, one := range beside {
+		if one.Code&codeMask == attachment {
+			made = append(made, one.At)
+		}
+	}
 	if said != nil {
 		made = append(made, said.At)
 	}
@@ -90,6 +124,9 @@ func (a *arranger) compact(t dialect.Tree) {
 	if !ok {
 		t.Report("kept-unresolved", l,
 			"a message that this compaction kept is not in the file: only the summary is taken")
+	}
+	for _, one := range beside {
+		a.put(one.ID, link{e, one.At})
 	}
 	if said != nil {
 		a.put(said.ID, link{e, said.At})

@@ -203,7 +203,8 @@ func (m *maker) prompt() {
 // sent adds the message of the line as it was sent.
 func (m *maker) sent(msg *dialect.Message) {
 	if m.Native {
-		msg.Native = dialect.List(jsonl.Value("{}").With("role", m.msg.role).With("content", m.said))
+		msg.Native = dialect.List(jsonl.Value("{}").With("role", m.msg.role).With("content", m.said).
+			With(madeFrom, framed(m.raw)))
 	}
 }
 
@@ -224,7 +225,7 @@ func addContent(msg *dialect.Message, content jsonl.Value) {
 func (m *maker) answer(lines []jsonl.Value) (last int) {
 	msg := m.e.Message(jsonl.Assistant)
 	request, at := m.requestId, m.timestamp
-	if !request.Exists() { // it may stand behind what readLine has to read
+	if !request.Exists() { // it may stand after what readLine has to read
 		request = lines[0].First("requestId")
 	}
 	msg.Body()
@@ -287,7 +288,12 @@ func (m *maker) nativeAnswer(msg *dialect.Message, lines []jsonl.Value) {
 			blocks = append(blocks, writtenBlock(b, raw, lines[k+1:]))
 		}
 	}
-	msg.Native = dialect.List(jsonl.Value(`{"role":"assistant"}`).With("content", dialect.List(blocks...)))
+	from := jsonl.Value("{}").With("model", m.msg.model)
+	if effort := lines[0].Get("perTurnEffort"); effort.IsString() {
+		from = from.With("effort", effort)
+	}
+	msg.Native = dialect.List(jsonl.Value(`{"role":"assistant"}`).With("content", dialect.List(blocks...)).
+		With(madeFrom, from))
 }
 
 // stops are reasons why answers end, as pi says them.
@@ -375,6 +381,9 @@ func (m *maker) note() {
 		msg.Set("customType", jsonl.FirstText(m.subtype, jsonl.Value(`"system"`)))
 		msg.Body()
 		addContent(msg, m.content)
+		if m.Native && m.content.IsString() {
+			msg.Native = dialect.List(jsonl.Value(`{"role":"user"}`).With("content", m.content))
+		}
 	default:
 		msg.SetText("customType", "meta")
 		msg.Body()

@@ -10,6 +10,7 @@ import (
 // A line is a record as it is shown.
 type line struct {
 	record
+	raw jsonl.Value // all of it
 
 	// The message of the API: whether there is one, its content, and its other members.
 	found bool
@@ -53,7 +54,7 @@ var (
 // readLine reads a record, as far as it has to: after it, the record has the result of a tool
 // again.
 func (m *maker) readLine(v jsonl.Value) {
-	m.line, m.parts = line{}, m.parts[:0]
+	m.line, m.parts = line{raw: v}, m.parts[:0]
 	var c jsonl.Cursor
 	c.Once(v)
 	for key := range c.Members {

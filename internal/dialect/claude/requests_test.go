@@ -77,8 +77,9 @@ func bodyOf(e *replay.Envelope) (v any) {
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	shape := object{"system": []any{textOf("You are it."), textOf("Be brief.")}, "tools": []any{object{"name": "T", "input_schema": object{}}}}
+	picture := object{"type": "image", "source": object{"type": "base64", "media_type": "image/png", "data": "AA=="}}
 	other := object{"system": []any{textOf("You are it."), textOf("Sum up.")}, "tools": []any{}}
-	first := []any{turnOf("user", textOf("h\u00e9 <i>"), textOf("more")),
+	first := []any{turnOf("user", textOf("h\u00e9 <i>"), picture, textOf("more")),
 		object{"role": "system", "content": []any{textOf("now")}, "output_config": object{"effort": "low"}, "a": 1}}
 	call := object{"type": "tool_use", "id": "t1", "name": "T", "input": object{"b": 1.50, "a": []any{true}}}
 	second := append(slices.Clone(first), turnOf("assistant", textOf("on"), call),
@@ -89,7 +90,7 @@ func TestRequests(t *testing.T) {
 			asText(object{"type": "api-request-shape", "sessionId": "s1", "shapeHash": hashed(shape), "shape": shape}),
 			asText(object{"type": "api-request-shape", "sessionId": "s1", "shapeHash": hashed(other), "shape": other}),
 			asText(object{"type": "api-request-blob", "sessionId": "s1", "hash": "", "message": first[1]}),
-			newer([3]string{"u1", "", said("h\u00e9 <i>")}, [3]string{"u2", "u1", said("more")}, [3]string{"u3", "u2", said("not yet sent")}) + asText(one),
+			newer([3]string{"u1", "", said("h\u00e9 <i>")}, [3]string{"u2", "u1", `"type":"user","message":{"role":"user","content":` + asText([]any{picture, textOf("more")}) + `}`}, [3]string{"u3", "u2", said("not yet sent")}) + asText(one),
 			asText(recordOf("c1", "", 0, other, first[:1], object{"querySource": "compact"})),
 			newer([3]string{"a1", "u2", answered("m1", `{"type":"text","text":"on"}`, "")},
 				[3]string{"a2", "a1", answered("m1", asText(call), "")},

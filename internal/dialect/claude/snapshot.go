@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"ctxtool/internal/dialect"
@@ -14,11 +15,9 @@ import (
 type sent struct {
 	entry   int32 // that holds it, -1 for none since the last compaction
 	at      dialect.Span
-	answers int     // since that entry
-	echo    bool    // later requests hold the arguments that the model wrote
-	turns   bool    // later requests have attachments of the role system as messages of that
-	early   []int32 // the attachments since the last answer, which a snapshot may say that of
-	shape   bool    // it is that of a recorded request, which nothing replaces
+	answers int  // since that entry
+	echo    bool // later requests hold the arguments that the model wrote
+	shape   bool // it is that of a recorded request, which nothing replaces
 }
 
 // snapshot takes a prompt snapshot. The program writes what it sends, so one that follows the first
@@ -26,13 +25,11 @@ type sent struct {
 func (a *arranger) snapshot(t dialect.Tree, l *dialect.Line, above link, side int) {
 	of := t.Read(l.At).Get("attachment")
 	now := &a.sent[side]
-	now.echo, now.turns = of.Get("echoWireToolInputs").Truthy(), of.Get("systemTurns").Truthy()
-	for _, e := range now.early {
-		if now.turns {
-			t.Join(l.Rules, int(e), l.At)
-		}
+	now.echo = of.Get("echoWireToolInputs").Truthy()
+	if now.shape && now.entry >= 0 { // whose prompt and tools stay
+		t.Join(l.Rules, int(now.entry), l.At)
+		t.Join(0, int(now.entry), now.at)
 	}
-	now.early = nil
 	if now.shape || now.answers <= 1 && now.replaced(t, l.At) {
 		a.put(l.ID, above) // a link, as progress is
 		return
@@ -116,6 +113,7 @@ func (m *maker) system() {
 	if len(m.Lines) > 2 {
 		now = m.Lines[len(m.Lines)-1]
 	}
+	m.turns(msg)
 	texts, tools := sectionsOf(now), toolsOf(now)
 	var had []dialect.Section
 	var hadTools []tool
@@ -277,3 +275,26 @@ func writtenBlock(block, line jsonl.Value, next []jsonl.Value) jsonl.Value {
 	}
 	return block.AppendEdited(nil, jsonl.Field{Name: "input", Value: of})
 }
+
+// turns notes whether attachments are sent as messages of the role system: the last snapshot with tools tells,
+// of versions that know it.
+func (m *maker) turns(msg *dialect.Message) {
+	if !m.Native {
+		return
+	}
+	from := jsonl.Value("{}")
+	for _, line := range slices.Backward(m.Lines) {
+		of := line.Get("attachment")
+		if of.Get("systemPrompt").Exists() && len(from) == len("{}") {
+			from = from.With("snapshot", flag(true))
+		}
+		if of.Get("tools").IsArray() {
+			from = from.With("turns", flag(of.Get("systemTurns").Truthy())).
+				With("knows", flag(of.Get("echoWireToolInputs").Exists()))
+			break
+		}
+	}
+	msg.Native = dialect.List(jsonl.Value("{}").With(madeFrom, from))
+}
+
+func flag(is bool) jsonl.Value { return strconv.AppendBool(nil, is) }

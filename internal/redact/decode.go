@@ -45,6 +45,9 @@ func (s *Scanner) decoded(dst []hit, text []byte) []hit {
 			end++
 		}
 		i = max(i, (end-8)&^15)
+		if end-start >= shortestShape {
+			dst = s.shapes(dst, text, start, end)
+		}
 		if end-start < shortestCode || !printable(text[start:end]) {
 			continue
 		}

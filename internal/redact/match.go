@@ -56,7 +56,7 @@ func (s *Scanner) matches(dst []hit, text []byte, k int32) []hit {
 			dst = s.whole(dst[:n], text, k)
 			break
 		}
-		if !ok || r.Judge != "" && until-start < mostAgain && madeOf(text[start:until]).odd < 2 {
+		if !ok || r.Judge != judgeNone && until-start < mostAgain && madeOf(text[start:until]).odd < 2 {
 			continue
 		}
 		read += until - start
@@ -75,7 +75,7 @@ func (s *Scanner) matches(dst []hit, text []byte, k int32) []hit {
 		}
 		before, end := len(dst), groups[1]
 		dst = s.match(dst, text, k, groups)
-		if r.Judge == "" || len(dst) > before || again > len(text)/4+mostAgain {
+		if r.Judge == judgeNone || len(dst) > before || again > len(text)/4+mostAgain {
 			done = end // what a judge has rejected may hide a secret
 		}
 	}

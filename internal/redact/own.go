@@ -12,12 +12,13 @@ const (
 	ruleValue = "value"
 	ruleHome  = "home"
 
-	ruleGeneric = "generic-api-key" // in own.toml
+	ruleGeneric = "generic-api-key" // see table_rules.go
+	ruleShape   = "token"           // of no provider that a rule names
 	ruleKey     = "private-key"     // also one of gitleaks'
 )
 
 // email finds the address around the @ at text[at], if there is one. The login of git at a host
-// is not an address, and neither is a password in a URL.
+// is not an address, and neither is another user in a URL.
 func email(text []byte, at int) (start, end int, ok bool) {
 	start, end = at, at+1
 	for start > 0 && at-start < 64 && (isName(text[start-1]) || text[start-1] == '%' || text[start-1] == '+') {
@@ -48,11 +49,11 @@ func email(text []byte, at int) (start, end int, ok bool) {
 	return start, end, string(text[start:at]) != "git" && !inURL(text, at)
 }
 
-// inURL reports whether text[at] ends the user and password part of a URL.
+// inURL reports whether text[at] ends the user part of a URL.
 func inURL(text []byte, at int) bool {
 	start := max(0, at-320)
 	start += bytes.LastIndexAny(text[start:at], " \t\r\n/\"'<>\\") + 1
-	return bytes.HasSuffix(text[:start], []byte("://")) && bytes.IndexByte(text[start:at], ':') >= 0
+	return bytes.HasSuffix(text[:start], []byte("://"))
 }
 
 func isLetter(c byte) bool { return c|0x20-'a' < 26 || c >= utf8.RuneSelf }

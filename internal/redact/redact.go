@@ -35,13 +35,15 @@ const MinValue = 4
 type Redactor struct {
 	opt    Options
 	rules  []*rule
-	tokens []*prefixed
-	heads  []string // see ruleFile
-	names  []string // of all rules; of overlapping hits the lower index wins
-	ofRule []int32  // indexes into names, by rule
-	ofKind []int32  // by token
+	tokens []prefixed
+	sets   []*[256]bool // by token
+	heads  []string     // see keyHeads
+	names  []string     // of all rules; of overlapping hits the lower index wins
+	ofRule []int32      // indexes into names, by rule
+	ofKind []int32      // by token
 
-	value, first, key, email, home int32 // indexes into names: first is that of rules[0], key of private keys
+	// indexes into names: first is that of rules[0], key of private keys
+	value, first, key, generic, shaped, email, home int32
 
 	always []int32 // indexes of rules that are tried on every text
 	words  *automaton
@@ -71,6 +73,8 @@ const (
 	useKeyEnd
 	useKeyHead
 	useKeyword
+	useName
+	useShape
 	useValue
 	useEmail
 	useHome
@@ -88,7 +92,7 @@ func New(opt Options) (*Redactor, error) {
 		return nil, fmt.Errorf("the built-in rules: %w", err)
 	}
 	r := &Redactor{
-		opt: opt, rules: append(own.Rules, base.Rules...), tokens: base.Tokens, heads: base.Heads,
+		opt: opt, rules: append(own.Rules, base...), tokens: prefixes, sets: prefixSets(), heads: keyHeads,
 		exact: map[string]int32{}, marked: map[string]bool{},
 	}
 	r.name()
@@ -132,6 +136,8 @@ func (r *Redactor) name() {
 		r.ofRule = append(r.ofRule, number(rule.ID))
 	}
 	r.key = number(ruleKey)
+	r.generic = number(ruleGeneric)
+	r.shaped = number(ruleShape)
 	r.email = int32(len(r.names))
 	r.home = r.email + 1
 	r.names = append(r.names, ruleEmail, ruleHome)
@@ -152,21 +158,28 @@ func (r *Redactor) only(values map[string]int32) *Redactor {
 }
 
 // builtinRules are gitleaks' rules, except those that one of ours replaces, and ours.
-var builtinRules = sync.OnceValues(func() (*ruleFile, error) {
+var builtinRules = sync.OnceValues(func() ([]*rule, error) {
 	theirs, err := readRules(gitleaksRules, false)
 	if err != nil {
 		return nil, err
 	}
-	all, err := readRules(ownRules, false)
-	if err != nil {
+	if err := harmlessValues.prepare(false); err != nil {
 		return nil, err
 	}
-	own := all.Rules
-	all.Rules = append(slices.DeleteFunc(theirs.Rules, func(r *rule) bool {
-		return slices.Contains(all.Without, r.ID) ||
-			slices.ContainsFunc(own, func(o *rule) bool { return o.ID == r.ID })
-	}), own...)
-	return all, nil
+	replaced := map[string]bool{}
+	var own []*rule
+	for k := range ownRules {
+		r := &ownRules[k]
+		r.global = []*allowlist{&harmlessValues}
+		if err := r.prepare(false); err != nil {
+			return nil, fmt.Errorf("rule %s: %w", r.ID, err)
+		}
+		replaced[r.ID] = true
+		own = append(own, r)
+	}
+	return append(slices.DeleteFunc(theirs.Rules, func(r *rule) bool {
+		return withoutRules[r.ID] != "" || replaced[r.ID]
+	}), own...), nil
 })
 
 // A wordList is a list of words with their uses.
@@ -231,6 +244,12 @@ func (r *Redactor) index() {
 	}
 	words.add("-----begin", use{kind: useKeyBegin})
 	words.add("-----end", use{kind: useKeyEnd})
+	for _, word := range nameWords {
+		words.add(lowerASCII(word), use{kind: useName})
+	}
+	for _, word := range shapeWords {
+		words.add(word, use{kind: useShape})
+	}
 	r.addValues(&words)
 	words.add("@", use{kind: useEmail})
 	for _, w := range homeWords {

@@ -23,21 +23,12 @@ import (
 //go:embed gitleaks.toml
 var gitleaksRules []byte
 
-// ownRules are further rules, in gitleaks' format.
-//
-//go:embed own.toml
-var ownRules []byte
-
 // A ruleFile is a configuration in gitleaks' format, without settings for file paths and
 // commits.
 type ruleFile struct {
 	Allowlist  *allowlist   `toml:"allowlist"`
 	Allowlists []*allowlist `toml:"allowlists"`
 	Rules      []*rule      `toml:"rules"`
-
-	Tokens  []*prefixed `toml:"tokens"`  // of own.toml
-	Heads   []string    `toml:"heads"`   // how the data of private keys begins
-	Without []string    `toml:"without"` // rules of gitleaks that are not used
 }
 
 // A rule is a kind of secret, found by an expression.
@@ -49,10 +40,12 @@ type rule struct {
 	Keywords    []string     `toml:"keywords"`
 	Allowlist   *allowlist   `toml:"allowlist"`
 	Allowlists  []*allowlist `toml:"allowlists"`
-	Judge       judge        `toml:"judge"`  // of own.toml
-	Source      string       `toml:"source"` // documentation of the format
-	Is          []string     `toml:"is"`     // examples with a secret
-	Not         []string     `toml:"not"`    // examples without
+
+	// of ownRules
+	About   string   `toml:"-"`
+	Source  string   `toml:"-"` // documentation of the format
+	Judge   judge    `toml:"-"`
+	Is, Not []string `toml:"-"` // examples with and without a secret
 
 	global  []*allowlist // of its file
 	anchors []anchor     // nil to try the expression on the whole text
@@ -102,12 +95,6 @@ func readRules(data []byte, check bool) (*ruleFile, error) {
 	for _, a := range global {
 		if err := a.prepare(check); err != nil {
 			return nil, fmt.Errorf("allowlist: %w", err)
-		}
-	}
-	for _, t := range file.Tokens {
-		t.global = global
-		if err := t.prepare(); err != nil {
-			return nil, fmt.Errorf("token %s: %w", t.Prefix, err)
 		}
 	}
 	file.Rules = rules
@@ -271,7 +258,7 @@ func (r *rule) secret(groups []int) (start, end int, ok bool) {
 // plain reports whether a match is not a secret, judged by the match only: its entropy is too
 // low, or a list allows it.
 func (r *rule) plain(secret, match []byte) bool {
-	if r.Entropy != 0 && entropy(secret) <= r.Entropy || !r.Judge.secret(secret, match) {
+	if r.Entropy != 0 && entropy(secret) <= r.Entropy || !r.Judge.secret(secret) {
 		return true
 	}
 	return r.allowed(false, func(a *allowlist) bool { return a.allows(secret, match, nil) })

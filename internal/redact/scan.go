@@ -36,17 +36,21 @@ type Scanner struct {
 	allowedMatches map[string]bool // by rule and match: not a secret
 	key            []byte
 
-	seen   []bool    // by rule: the text contains one of its keywords
-	starts [][]int32 // by rule: where its matches may begin
-	busy   []int32
-	read   int        // bytes that expressions and their dfas were run over
-	queue  []foundUse // of tokens and keys
-	ends   []int      // by token: where its characters end
-	noting bool       // words are noted
-	line   []byte     // what is searched; its texts are parts of it
-	quoted int8       // it has parts in quoted-printable, below 0 if not; 0 if it was not looked for them
-	spots  []spot     // the words of the text that was searched last
-	before []spot     // and of the one before it
+	seen             []bool    // by rule: the text contains one of its keywords
+	starts           [][]int32 // by rule: where its matches may begin
+	busy             []int32
+	read             int        // bytes that expressions and their dfas were run over
+	queue            []foundUse // of tokens and keys
+	names            []nameUse  // words of names
+	namer            nameReader
+	shaped           []int32 // where words of shapeWords end
+	runStart, runEnd int     // the value without quotes that was read last
+	ends             []int   // by token: where its characters end
+	noting           bool    // words are noted
+	line             []byte  // what is searched; its texts are parts of it
+	quoted           int8    // it has parts in quoted-printable, below 0 if not; 0 if it was not looked for them
+	spots            []spot  // the words of the text that was searched last
+	before           []spot  // and of the one before it
 
 	encoded []byte // that is being decoded
 	depth   int    // how often it was decoded
@@ -245,6 +249,14 @@ func (s *Scanner) finish(dst []hit, text []byte) []hit {
 		dst = s.tokens(dst, text)
 		s.queue = s.queue[:0]
 	}
+	for _, end := range s.shaped {
+		dst = s.shapeAt(dst, text, int(end))
+	}
+	s.shaped = s.shaped[:0]
+	if len(s.names) > 0 {
+		s.runEnd = 0
+		dst = s.assigned(dst, text)
+	}
 	if s.r.parts != nil {
 		dst = s.r.parts.find(dst, text)
 	}
@@ -262,6 +274,10 @@ func (s *Scanner) use(dst []hit, text []byte, word int32, end int) []hit {
 			}
 		case useToken, useKeyBegin, useKeyEnd, useKeyHead:
 			s.queue = append(s.queue, foundUse{u, end - u.size})
+		case useName:
+			s.names = append(s.names, nameUse{int32(end - u.size), int32(end)})
+		case useShape:
+			s.shaped = append(s.shaped, int32(end))
 		case useKeyword:
 			s.wake(u.rule)
 			s.seen[u.rule] = true

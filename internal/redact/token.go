@@ -5,27 +5,26 @@ import (
 	"cmp"
 	"regexp/syntax"
 	"slices"
+	"sync"
 	"unicode/utf8"
 
 	"ctxtool/internal/base/lazy"
 )
 
-// A prefixed is a kind of token that begins with a prefix, whole or cut short.
+// A prefixed is a kind of token that begins with a prefix, whole or cut short. A token ends with its set of
+// characters, whatever precedes or follows it. A shorter one may continue after a line break or in another literal.
 type prefixed struct {
-	ID     string `toml:"id"`
-	Prefix string `toml:"prefix"`
-	Set    string `toml:"set"`    // characters after the prefix, as in an expression
-	Length int    `toml:"length"` // how many of them a whole one has, 0 if unknown
-	Least  int    `toml:"least"`  // how many are enough
-	Word   bool   `toml:"word"`   // no letter or digit precedes the prefix
-	Is     string `toml:"is"`     // an example
-	Source string `toml:"source"` // documentation of the format
-
-	in     [256]bool
-	global []*allowlist // of its file
+	ID     string
+	Prefix string
+	Set    string // characters after the prefix, as in an expression
+	Length int    // how many of them a whole one has, 0 if unknown
+	Least  int    // how many are enough
+	Word   bool   // no letter or digit precedes the prefix
+	Is     string // an example
+	Source string // documentation of the format
 }
 
-// cutShort is the id of kinds without one.
+// cutShort is the id of kinds whose whole tokens a rule of gitleaks names.
 const cutShort = "key-cut-short"
 
 // longestToken is how many bytes are read after a prefix.
@@ -37,26 +36,37 @@ const (
 	minPart   = 8   // bytes of a part
 )
 
-func (k *prefixed) prepare() error {
-	set, err := syntax.Parse("["+k.Set+"]", syntax.Perl)
+// setOf returns the characters of a set, as in an expression.
+func setOf(text string) *[256]bool {
+	set, err := syntax.Parse("["+text+"]", syntax.Perl)
 	if err != nil {
-		return err
+		panic(err) // it is a constant
 	}
-	if k.ID == "" {
-		k.ID = cutShort
-	}
+	in := new([256]bool)
 	for i := 0; i < len(set.Rune); i += 2 {
 		for c := set.Rune[i]; c <= set.Rune[i+1] && c < utf8.RuneSelf; c++ {
-			k.in[c] = true
+			in[c] = true
 		}
 	}
-	return nil
+	return in
 }
 
-// run returns where the characters of the set end, from text[at] on, or dots follow.
-func (k *prefixed) run(text []byte, at int) int {
+// prefixSets are the characters of prefixes, by their index.
+var prefixSets = sync.OnceValue(func() (all []*[256]bool) {
+	known := map[string]*[256]bool{}
+	for _, k := range prefixes {
+		if known[k.Set] == nil {
+			known[k.Set] = setOf(k.Set)
+		}
+		all = append(all, known[k.Set])
+	}
+	return all
+})
+
+// run returns where the characters of a set end, from text[at] on, or dots follow.
+func run(in *[256]bool, text []byte, at int) int {
 	end := at
-	for most := min(len(text), at+longestToken); end < most && k.in[text[end]] && (text[end] != '.' || end+1 == most ||
+	for most := min(len(text), at+longestToken); end < most && in[text[end]] && (text[end] != '.' || end+1 == most ||
 		text[end+1] != '.'); end++ {
 	}
 	for end > at && (text[end-1] == '.' || text[end-1] == '-' && end < len(text)) {
@@ -92,20 +102,20 @@ func (s *Scanner) tokens(dst []hit, text []byte) []hit {
 
 // token adds a token that begins at text[start], and the parts in which it continues.
 func (s *Scanner) token(dst []hit, text []byte, n int32, start int) []hit {
-	k := s.r.tokens[n]
+	k, in := &s.r.tokens[n], s.r.sets[n]
 	at := start + len(k.Prefix)
 	if !bytes.HasPrefix(text[start:], []byte(k.Prefix)) || k.Word && start > 0 && isAlnum(text[start-1]) {
 		return dst
 	}
 	if s.ends[n] <= at {
-		s.ends[n] = k.run(text, at)
+		s.ends[n] = run(in, text, at)
 		s.read += s.ends[n] - at
 	}
 	end := s.ends[n]
-	if end-at < k.Least {
+	if end-at < k.Least && !s.continues(in, text, at, end, k.Least) {
 		return dst
 	}
-	complete, head := k.complete(text, at, end), text[at:min(end, at+judged)]
+	complete, head := k.complete(in, text, at, end), text[at:min(end, at+judged)]
 	kind := int(n) << 1
 	if complete {
 		kind++
@@ -119,7 +129,7 @@ func (s *Scanner) token(dst []hit, text []byte, n int32, start int) []hit {
 		if !ok {
 			break
 		}
-		if end = k.run(text, from); end-from < minPart || bytes.HasPrefix(text[from:], text[start:at]) ||
+		if end = run(in, text, from); end-from < minPart || bytes.HasPrefix(text[from:], text[start:at]) ||
 			have+end-from != k.Length && !madeOf(text[from:min(end, from+judged)]).random() {
 			break
 		}
@@ -129,12 +139,23 @@ func (s *Scanner) token(dst []hit, text []byte, n int32, start int) []hit {
 	return dst
 }
 
+// continues reports whether text[at:end] has at least least characters with the part in which it continues.
+func (s *Scanner) continues(in *[256]bool, text []byte, at, end, least int) bool {
+	from, ok := joint(text, end)
+	if !ok || end-at < 4 {
+		return false
+	}
+	to := run(in, text, from)
+	s.read += to - from
+	return to-from >= minPart && end-at+to-from >= max(least, 16) && madeOf(text[from:min(to, from+judged)]).random()
+}
+
 // complete reports whether text[at:end] is as long as what follows the prefix of a whole token, also if
 // it continues once.
-func (k *prefixed) complete(text []byte, at, end int) bool {
+func (k *prefixed) complete(in *[256]bool, text []byte, at, end int) bool {
 	missing := k.Length - (end - at)
 	if from, ok := joint(text, end); ok && missing > 0 {
-		return k.run(text[:min(len(text), from+missing+1)], from) == from+missing
+		return run(in, text[:min(len(text), from+missing+1)], from) == from+missing
 	}
 	return missing == 0
 }
@@ -148,7 +169,7 @@ func (k *prefixed) secret(head []byte, complete bool) bool {
 		share = 2
 	}
 	return (m.odd >= 3 && share*m.odd >= m.letters+m.digits || complete && m.odd > 0) && !repeats(head) &&
-		!slices.ContainsFunc(k.global, func(a *allowlist) bool { return a.allows(head, nil, nil) })
+		!harmlessValues.allows(head, nil, nil)
 }
 
 // repeats reports whether a text consists of few characters.
@@ -265,39 +286,28 @@ var common = func() (t [26][26]bool) {
 }()
 
 // A judge decides whether what an expression captures is a secret.
-type judge string
+type judge uint8
 
-// secret reports whether a text is a secret, given the match that it is part of.
-func (j judge) secret(text, match []byte) bool {
+const (
+	judgeNone   judge = iota // what the expression captures is a secret
+	judgeChosen              // it may be a password that a person chose
+	judgeDigest              // it is not made of words
+	judgeRandom              // it is neither a name nor made of words, numbers and dates
+)
+
+// secret reports whether a text is a secret.
+func (j judge) secret(text []byte) bool {
 	m := madeOf(text[:min(len(text), judged)])
 	switch j {
-	case "":
-		return true
-	case "chosen":
+	case judgeChosen:
 		return m.chosen() && !repeats(text)
-	case "digest":
+	case judgeDigest:
 		return m.odd > 7
-	}
-	if repeats(text) || j != "assigned" {
+	case judgeRandom:
 		return m.random() && !repeats(text)
 	}
-	name := match[:bytes.Index(match, text)]
-	switch {
-	case publicName().Match(name), pathName().Match(name) && bytes.ContainsAny(text, "/."):
-		return false
-	case !secretName().Match(name):
-		return m.random() && !digest().Match(text)
-	}
-	return m.random() || m.odd > 4 && 3*m.odd >= m.letters+m.digits && m.changes > 1 ||
-		m.chosen() && (passwordName().Match(name) || pathName().Match(name))
+	return true
 }
 
-var (
-	publicName   = lazy.Regexp(`(?i)public|primary|foreign|partition|sort`)
-	passwordName = lazy.Regexp(`(?i)passw(?:or)?d|passphrase|passcode`)
-	pathName     = lazy.Regexp(`(?i)pwd\W*$`) // also the working directory
-	secretName   = lazy.Regexp(
-		`(?i)pass\w|pass["'=]|pwd|secret|token|api.?key|(?:access|master|encryption).?key|auth|private|account|cred`)
-	digest = lazy.Regexp(
-		`(?i)^(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|(?:.*[-:/_.])?(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{128})\W*)$`)
-)
+var digest = lazy.Regexp(
+	`(?i)^(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|(?:.*[-:/_.])?(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{128})\W*)$`)

@@ -11,7 +11,7 @@ var hole = regexp.MustCompile(`<(word|ident|Ident|path|n)>`)
 
 func (m maker) harmless(form string) string {
 	form = hole.ReplaceAllStringFunc(form, func(h string) string {
-		w := func() string { return pick(m, patterns.Words) }
+		w := func() string { return pick(m, words) }
 		title := func(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 		switch h {
 		case "<word>":
@@ -38,8 +38,8 @@ func (m maker) harmless(form string) string {
 // NoSecrets returns harmless strings of a seed: at least n, as many of each kind.
 func NoSecrets(seed uint64, n int) (all []Harmless) {
 	m := newMaker(seed)
-	kinds := len(patterns.Harmless) + 1
-	for _, p := range patterns.Harmless {
+	kinds := len(harmlessKinds) + 1
+	for _, p := range harmlessKinds {
 		for k := range n/kinds + 1 {
 			all = append(all, Harmless{p.Kind, m.harmless(p.Forms[k%len(p.Forms)])})
 		}

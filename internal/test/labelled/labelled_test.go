@@ -29,6 +29,11 @@ const (
 	PEM      = "private keys"
 	Parts    = "cut or split"
 	Encoded  = "encoded"
+
+	// of the grammar
+	Named      = "named, in a layout"
+	Alone      = "prefixed, standing alone"
+	CutOrSplit = "prefixed, cut or split"
 )
 
 // Goals returns the classes of a case: a whole secret with a prefix is also one of all whole ones.

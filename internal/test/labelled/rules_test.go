@@ -39,10 +39,10 @@ func (m maker) ofRules(config []byte) (all []Case, err error) {
 			return nil, fmt.Errorf("rule %s: %w", r.ID, err)
 		}
 		whole, allowed := regexp.MustCompile(r.Regex), r.allowed(file.Allowlist)
-		for k, s := range slices.Concat(patterns.TokenShapes, patterns.KnownShapes, patterns.KnownShapes) {
+		for k, s := range slices.Concat(tokenShapes, contextShapes, contextShapes) {
 			text, from, to := m.match(r, re, whole, allowed)
 			secret := strings.TrimPrefix(text[from:to], "https://")
-			if k < len(patterns.TokenShapes) {
+			if k < len(tokenShapes) {
 				if to-from < len(strings.TrimSpace(text)) || strings.Contains(text, "\n") {
 					continue // only what is around it shows that it is a secret
 				}

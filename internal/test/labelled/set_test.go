@@ -17,17 +17,17 @@ func Set(seed uint64, config []byte) ([]Case, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range patterns.Prefixed {
+	for _, p := range prefixedKinds {
 		all = append(all, m.tokens(p)...)
 	}
-	for _, p := range patterns.Named {
+	for _, p := range contextKinds {
 		all = append(all, m.known(p, "named")...)
 	}
-	for _, p := range patterns.Stored {
+	for _, p := range fileKinds {
 		all = append(all, m.known(p, "file")...)
 	}
-	for _, p := range patterns.Passwords {
-		for _, s := range patterns.PasswordShapes {
+	for _, p := range valueForms {
+		for _, s := range passwordShapes {
 			for range 2 {
 				value, _, _ := m.fill(p.form())
 				all = append(all, Case{"password", p.name(), s.name(), "whole", "text", fmt.Sprintf(s.form(), value), []string{value}, Whole})
@@ -36,7 +36,7 @@ func Set(seed uint64, config []byte) ([]Case, error) {
 	}
 	for range 5 {
 		all = append(all, m.mnemonic())
-		for _, kind := range patterns.Keys {
+		for _, kind := range keyKinds {
 			all = append(all, m.keys(kind)...)
 		}
 	}
@@ -48,15 +48,15 @@ func (m maker) tokens(p pattern) (all []Case) {
 	add := func(shape, spelling, text, goal string, secrets ...string) {
 		all = append(all, Case{"prefix", p.name(), shape, spelling, "text", text, secrets, goal})
 	}
-	for _, s := range patterns.TokenShapes {
+	for _, s := range tokenShapes {
 		token, from, _ := m.fill(p.form())
 		add(s.name(), "whole", fmt.Sprintf(s.form(), token), Prefixed, token[from:])
 	}
-	for _, b := range patterns.Before {
+	for _, b := range before {
 		token, from, _ := m.fill(p.form())
 		add("before", "whole", "x "+b+token+" y", Prefixed, token[from:])
 	}
-	for _, a := range patterns.After {
+	for _, a := range after {
 		token, from, _ := m.fill(p.form())
 		add("after", "whole", "x "+token+a+"y", Prefixed, token[from:])
 	}
@@ -89,7 +89,7 @@ func (m maker) tokens(p pattern) (all []Case) {
 }
 
 func (m maker) split(p pattern, add func(shape, spelling, text, goal string, secrets ...string)) {
-	for _, j := range patterns.Joints {
+	for _, j := range joints {
 		for _, far := range []bool{false, true} {
 			token, from, _ := m.fill(p.form())
 			cut := from + 12
@@ -131,7 +131,7 @@ func (m maker) encoded(p pattern, add func(shape, spelling, text, goal string, s
 
 // known are the cases of a secret with the words that name it.
 func (m maker) known(p pattern, group string) (all []Case) {
-	for _, s := range patterns.KnownShapes {
+	for _, s := range contextShapes {
 		for range 3 {
 			text, from, to := m.fill(p.form())
 			secrets := strings.Split(text[from:to], "\n")
@@ -148,7 +148,7 @@ func (m maker) known(p pattern, group string) (all []Case) {
 func (m maker) mnemonic() Case {
 	var words []string
 	for range 12 {
-		words = append(words, pick(m, patterns.SeedWords))
+		words = append(words, pick(m, seedWords))
 	}
 	phrase := strings.Join(words, " ")
 	return Case{"named", "mnemonic", "alone", "whole", "text", pick(m, []string{"mnemonic: ", "seed phrase: ", "MNEMONIC="}) + `"` + phrase + `"`, []string{phrase}, Whole}
@@ -156,12 +156,12 @@ func (m maker) mnemonic() Case {
 
 // placed are secrets in each place of a session.
 func (m maker) placed() (all []Case) {
-	for _, at := range patterns.Places {
+	for _, at := range places {
 		for _, kind := range []string{"prefix", "password"} {
 			for range 8 {
 				var text, secret string
 				if kind == "prefix" {
-					p := pick(m, patterns.Prefixed)
+					p := pick(m, prefixedKinds)
 					token, from, _ := m.fill(p.form())
 					text, secret = token, token[from:]
 				} else {

@@ -1,0 +1,331 @@
+package redact
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// This file is the grammar by which a value belongs to a name. It serves every layout: what lies between a name
+// and its value is a chain of operators, quotes, brackets, frames, line breaks and few plain words, and how the
+// chain looks decides how random the value has to be.
+
+// A link is how surely a value belongs to a name.
+type link uint8
+
+const (
+	near    link = iota // only spaces or plain words lie between them
+	beside              // it is the next cell, line or argument
+	assigns             // an operator lies between them
+)
+
+// Limits of what is read after a name, in bytes.
+const (
+	longestLink  = 240  // between a name and its value
+	longestValue = 1024 // of a value
+	longestWords = 10   // plain words between a name and its value
+)
+
+// A nameUse is where a word of nameWords is.
+type nameUse struct{ at, end int32 }
+
+// assigned adds the values of names that name secrets.
+func (s *Scanner) assigned(dst []hit, text []byte) []hit {
+	slices.SortFunc(s.names, func(a, b nameUse) int { return cmp.Or(int(a.at-b.at), int(b.end-a.end)) })
+	done, head := 0, 0
+	for _, f := range s.names {
+		if int(f.at) < done {
+			continue
+		}
+		n := nameAt(text, int(f.at), int(f.end))
+		done = n.end
+		if bytes.HasSuffix(text[:n.start], []byte(markOpen)) || inPath(text, n) {
+			continue
+		}
+		if n.strength == noName {
+			if n = s.spaced(text, n); n.strength == noName {
+				continue
+			}
+			done = n.end
+		}
+		n.upper = !slices.ContainsFunc(text[n.start:n.end], func(c byte) bool { return c-'a' < 26 })
+		a := assignment{s: s, text: text, name: n}
+		if a.read(); len(a.found) == 0 {
+			a.as()
+		}
+		if len(a.found) == 0 && n.start >= head {
+			head = a.columns()
+		}
+		s.read += a.cost
+		for _, v := range a.found {
+			dst = append(dst, hit{rule: s.r.generic, start: v[0], end: v[1], value: string(text[v[0]:v[1]])})
+		}
+	}
+	s.names = s.names[:0]
+	return dst
+}
+
+// inPath reports whether a name is a part of a path, and nothing is assigned to it.
+func inPath(text []byte, n naming) bool {
+	return n.start > 0 && text[n.start-1] == '/' && (n.end == len(text) || text[n.end] != '=' && text[n.end] != ':')
+}
+
+// An assignment is a name, and how far its value has been looked for.
+type assignment struct {
+	s     *Scanner
+	text  []byte
+	name  naming
+	found [][2]int // the values
+	cost  int      // bytes read
+
+	at    int
+	how   link
+	lines int  // line breaks since the name
+	words int  // that are no values
+	pair  bool // the name is a value itself: name: PASSWORD, value: X
+	stop  bool
+}
+
+// read looks for the value after the name.
+func (a *assignment) read() {
+	a.at = a.name.end
+	a.pair = a.paired()
+	limit := min(len(a.text), a.name.end+longestLink)
+	for a.at < limit && !a.stop {
+		a.step()
+	}
+	if a.cost += a.at - a.name.end; a.pair && len(a.found) == 0 {
+		a.before()
+	}
+}
+
+// step reads one element of the chain after the name.
+func (a *assignment) step() {
+	text, c := a.text, a.text[a.at]
+	next := byte(0)
+	if a.at+1 < len(text) {
+		next = text[a.at+1]
+	}
+	switch {
+	case c == ' ':
+		switch a.at++; {
+		case a.at == a.name.end+1 && text[a.name.start] == '-':
+			a.link(assigns) // a flag
+		case next == ' ' || a.at == a.name.end+1 && (next == '[' || a.name.upper):
+			a.link(beside)
+		}
+	case c == '\t':
+		a.at++
+		a.link(beside)
+	case c == '\n' || c == '\\' && next == 'n':
+		a.newline(c)
+	case c == '\r':
+		a.at++
+	case c == ':' || c == '=':
+		a.operator(c, next)
+	case c == '>' || c == '|' || c == ',':
+		a.at++
+		switch {
+		case c == '>' && a.at-2 >= a.name.end && (text[a.at-2] == '-' || text[a.at-2] == '='):
+			a.how = assigns
+		case c == '>' && a.words == 0 && a.lines == 0:
+			a.link(assigns)
+		case c == '|' && next == '|':
+			a.link(assigns)
+		default:
+			a.link(beside)
+		}
+	case c == '?' && next == '?':
+		a.at += 2
+		a.link(assigns)
+	case c == ';':
+		if a.at++; a.how == assigns || a.words > 0 && !a.braced() {
+			a.stop = true
+		}
+		a.link(beside)
+	case c == '<':
+		a.tag()
+	case isQuote(c):
+		a.quote(1)
+	case c == '(':
+		a.at++
+		a.link(beside)
+	case c == '}' && a.pair && a.words > 0:
+		a.stop = true
+	case neutral[c], c == '+' && !isAlnum(next):
+		a.at++
+	case c == '.' && (next == '.' || next == ' '), c == '_' && next == '_':
+		a.at++
+		if next == '.' {
+			a.link(beside)
+		} else if a.words > 0 {
+			a.stop = true // the end of a sentence
+		}
+	case c == '-' && !isAlnum(next):
+		a.at++
+		if a.how == near && next == ' ' {
+			a.how = beside
+		}
+	case c == '-' && a.how < assigns:
+		a.stop = true // a flag
+	case c == '/' && (next == '/' || next == '*') && a.at+2 < len(text) && text[a.at+2] == ' ':
+		a.stop = true // a comment
+	case c == '&', c == '@' && a.how < assigns, c < ' ':
+		a.stop = true
+	case c >= utf8.RuneSelf:
+		a.wide()
+	default:
+		a.candidate(a.at, a.runEnd(a.at), false)
+	}
+}
+
+// neutral are signs that say nothing of whether a value follows.
+var neutral = func() (t [256]bool) {
+	for _, c := range []byte(`\)]}{[*?#!~`) {
+		t[c] = true
+	}
+	return t
+}()
+
+func isQuote(c byte) bool { return c == '"' || c == '\'' || c == '`' }
+
+// link raises the surety of the link, unless a word that is no value lies between.
+func (a *assignment) link(how link) {
+	if a.words == 0 || how == assigns {
+		a.how = max(a.how, how)
+	}
+}
+
+// braced reports whether the semicolon before the place ends a word in braces: { get; set; }
+func (a *assignment) braced() bool {
+	return bytes.IndexByte(a.text[a.name.end:a.at], '{') >= 0
+}
+
+// operator reads a colon or an equals sign.
+func (a *assignment) operator(c, next byte) {
+	switch {
+	case c == ':' && next == ':' || c == ':' && next == '/' && a.at+2 < len(a.text) && a.text[a.at+2] == '/':
+		a.stop = true
+		return
+	case c == ':' && next == '-' && a.at == a.name.end: // ${NAME:-default}
+		a.at++
+	}
+	a.at++
+	a.how = assigns
+	if a.words > longestWords/2 {
+		a.how = beside
+	}
+}
+
+// newline goes on in the next line, after what both lines begin with.
+func (a *assignment) newline(c byte) {
+	n := 1
+	if c == '\\' {
+		n = 2
+	}
+	a.at += n
+	if a.lines++; a.lines > 2 && !a.pair || a.lines > 5 || a.words > 0 && !a.pair {
+		a.stop = true
+		return
+	}
+	a.link(beside)
+	start, _ := lineAround(a.text, a.name.start)
+	a.at += shared(a.text[start:a.name.start], a.text[a.at:])
+}
+
+// shared returns the length of what two lines begin with: a comment sign, the mark of a diff, a time, a number.
+func shared(was, is []byte) int {
+	n := 0
+	for n < min(len(was), len(is)) && (was[n] == is[n] || was[n]-'0' < 10 && is[n]-'0' < 10) && !isQuote(was[n]) {
+		n++
+	}
+	for n > 0 && n < len(is) && (isAlnum(is[n-1]) || !utf8.RuneStart(is[n])) {
+		n-- // the beginning of a word, or of a character
+	}
+	return n
+}
+
+// tag skips a tag of XML, or the head of CDATA.
+func (a *assignment) tag() {
+	rest := a.text[a.at:min(len(a.text), a.at+longestName)]
+	if bytes.HasPrefix(rest, []byte("<![CDATA[")) {
+		a.at += len("<![CDATA[")
+		return
+	}
+	end := bytes.IndexByte(rest, '>')
+	opens := len(rest) > 1 && rest[1] != '/'
+	if end < 0 || bytes.IndexByte(rest[:end], '\n') >= 0 || a.how == assigns && a.lines == 0 && opens {
+		a.stop = true
+		return
+	}
+	if value := bytes.Index(rest[:end], []byte("value=")); value > 0 {
+		end = value + len("value")
+		a.how = assigns
+	}
+	a.at += end + 1
+	a.link(beside)
+}
+
+// quote reads a quotation, or the end of the one that the name is in.
+func (a *assignment) quote(size int) {
+	open := a.at
+	a.at += size
+	if open == a.name.end || a.at >= len(a.text) {
+		return // the quotation of the name ends
+	}
+	c := a.text[open]
+	if size > 1 { // typographic
+		end := a.runEnd(a.at)
+		a.candidate(a.at, end, true)
+		return
+	}
+	for a.at < len(a.text) && a.text[a.at] == c { // """ or an empty quotation
+		a.at++
+	}
+	most := min(len(a.text), a.at+longestValue)
+	n := bytes.IndexByte(a.text[a.at:most], c)
+	a.cost += max(0, n)
+	if n < 0 {
+		a.candidate(a.at, a.runEnd(a.at), true)
+		return
+	}
+	end := a.at + n
+	if end > a.at && a.text[end-1] == '\\' {
+		end--
+	}
+	if k := bytes.IndexAny(a.text[a.at:end], " \t\n"); k >= 0 {
+		inner := a.text[a.at:end]
+		if a.how < assigns || k == 0 || bytes.IndexByte(inner, '\n') >= 0 || a.name.strength < passName || k > 40 {
+			return // its words are read one by one
+		}
+	}
+	a.candidate(a.at, end, true)
+}
+
+// wide reads a character beyond ASCII: an operator, a quotation mark, a frame or a letter.
+func (a *assignment) wide() {
+	r, n := utf8.DecodeRune(a.text[a.at:])
+	switch {
+	case strings.ContainsRune("：＝→⇒—–›➜", r) || r == '»' && a.how == near:
+		a.at += n
+		a.how = assigns
+	case r == '“' || r == '„' || r == '«' || r == '「' || r == '『' || r == '‘':
+		a.link(beside)
+		a.quote(n)
+	case r >= 0x2500 && r < 0x2600, r == 0xa0:
+		a.at += n
+		a.link(beside)
+	case unicode.IsLetter(r):
+		for a.at < len(a.text) && a.text[a.at] >= utf8.RuneSelf {
+			a.at++
+		}
+		if a.words++; a.words > longestWords {
+			a.stop = true
+		}
+	default:
+		a.at += n
+	}
+}

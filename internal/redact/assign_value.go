@@ -1,0 +1,242 @@
+package redact
+
+import (
+	"bytes"
+	"unicode"
+	"unicode/utf8"
+)
+
+// ends are the characters at which a value without quotes ends.
+var ends = func() (t [256]bool) {
+	for _, c := range []byte(" \t\r\n\"'`<>,;&|(){}[]\\") {
+		t[c] = true
+	}
+	for c := range byte(' ') {
+		t[c] = true
+	}
+	return t
+}()
+
+// runEnd returns where a value without quotes ends.
+func (a *assignment) runEnd(at int) int {
+	end, most := at, min(len(a.text), at+longestValue)
+	if a.s.runStart <= at && at < a.s.runEnd {
+		return a.s.runEnd
+	}
+	for end < most && !ends[a.text[end]] {
+		if c := a.text[end]; c >= utf8.RuneSelf {
+			if r, _ := utf8.DecodeRune(a.text[end:]); !unicode.IsLetter(r) {
+				break // a quotation mark, a dash or a frame
+			}
+		}
+		end++
+	}
+	a.cost += end - at
+	for end > at+1 && bytes.IndexByte([]byte(".:!?"), a.text[end-1]) >= 0 && end < most {
+		end--
+	}
+	a.s.runStart, a.s.runEnd = at, end
+	return end
+}
+
+// candidate decides what text[start:end] is: the value, the name of another value, or a word.
+func (a *assignment) candidate(start, end int, quoted bool) {
+	if end <= start {
+		a.at = max(a.at, start+1)
+		return
+	}
+	text := a.text
+	after := end
+	if quoted && after < len(text) && text[after] == '\\' {
+		after++
+	}
+	if quoted && after < len(text) && (text[after] == '"' || text[after] == '\'' || text[after] == '`') {
+		after++
+	}
+	v := text[start:end]
+	if key, rest := a.otherName(v, after, quoted); key != nil {
+		if isValueKey(key) {
+			a.at, a.how = rest, assigns
+			return
+		}
+		if !a.pair || a.lines > 4 {
+			if a.lines > 0 || a.how > near || quoted {
+				a.stop = true
+				return
+			}
+		} else {
+			a.at, a.how = rest, near
+			if a.words++; a.words > 3*longestWords {
+				a.stop = true
+			}
+			return
+		}
+	}
+	if a.how == near && a.words == 0 && quoted {
+		a.how = beside
+	}
+	if !quoted && after < len(text) && text[after] == '(' {
+		a.words += 2 // a call
+		a.at = after
+		a.how = near
+		return
+	}
+	if a.isValue(v, quoted) {
+		a.take(start, end)
+		return
+	}
+	a.at = max(after, a.at)
+	fill := fillers[string(lowered(v))]
+	if fill {
+		if a.how == near && a.words == 0 && linkWords[string(lowered(v))] {
+			a.how = beside
+		}
+		return
+	}
+	if !quoted && end < len(text) && text[end] == '.' && end+1 < len(text) && text[end+1] == ' ' {
+		a.stop = true
+		return
+	}
+	if a.words++; a.words > longestWords || a.lines > 0 && !a.pair {
+		a.stop = true
+	}
+	a.how = near
+}
+
+func lowered(v []byte) []byte {
+	if len(v) > 16 {
+		return nil
+	}
+	return []byte(lowerASCII(string(v)))
+}
+
+// otherName returns the name of another value, which v is or begins with, and where that value begins.
+func (a *assignment) otherName(v []byte, after int, quoted bool) (key []byte, rest int) {
+	at := after
+	for at < len(a.text) && at-after < 16 && (a.text[at] == ' ' || a.text[at] == '\t') {
+		at++
+	}
+	value := a.how == assigns && a.lines == 0
+	if at < len(a.text) && (a.text[at] == ':' || a.text[at] == '=' && !bytes.HasPrefix(a.text[at:], []byte("=="))) &&
+		!(quoted && value) {
+		return v, at + 1
+	}
+	if quoted || value {
+		return nil, 0
+	}
+	n := 0
+	for n < len(v) && nameRune(v[n:]) == 1 {
+		n++
+	}
+	if n > 0 && n < 40 && n+1 < len(v) && isAlpha(v[0]) && v[len(v)-1] != '=' &&
+		(v[n] == '=' || v[n] == ':' && v[n+1] != '/') {
+		return v[:n], after - len(v) + n + 1
+	}
+	return nil, 0
+}
+
+// take adds a value. Of a change, the value after the arrow is one too.
+func (a *assignment) take(start, end int) {
+	if env := a.how == assigns && a.lines == 0 && a.name.upper && end < len(a.text) && a.text[a.name.end] == '='; env {
+		for end < len(a.text) && end-start < longestValue && a.text[end] > ' ' && a.text[end] < utf8.RuneSelf &&
+			!isQuote(a.text[end]) && a.text[end] != '\\' && a.text[end] != '<' &&
+			!(end+1 == len(a.text) || ends[a.text[end+1]] && ends[a.text[end]]) {
+			if a.name.strength < passName && bytes.IndexByte([]byte(",;&|"), a.text[end]) >= 0 {
+				break
+			}
+			end++
+		}
+	}
+	a.found = append(a.found, [2]int{start, end})
+	a.at = end
+	rest := a.text[end:min(len(a.text), end+8)]
+	if i := bytes.Index(rest, []byte("->")); i >= 0 && len(a.found) == 1 {
+		a.at += i + 2
+		a.how = assigns
+		return
+	}
+	a.stop = true
+}
+
+func wordSet(words string) map[string]bool {
+	all := map[string]bool{}
+	for _, w := range bytes.Fields([]byte(words)) {
+		all[string(w)] = true
+	}
+	return all
+}
+
+func isValueKey(key []byte) bool { return valueKeys[string(lowered(bytes.Trim(key, `"'-_ `)))] }
+
+// paired reports whether the name is the value of a name: name: PASSWORD, key="password".
+func (a *assignment) paired() bool {
+	i := a.name.start
+	for most := 8; i > 0 && most > 0 && bytes.IndexByte([]byte(" \"'`\t>\\"), a.text[i-1]) >= 0; most-- {
+		if a.text[i-1] == '>' && i > 1 {
+			end := i - 1
+			for i = end; i > 0 && end-i < 16 && isAlpha(a.text[i-1]); i-- {
+			}
+			return i > 0 && a.text[i-1] == '<' && nameKeys[string(lowered(a.text[i:end]))]
+		}
+		i--
+	}
+	if i == 0 || a.text[i-1] != ':' && a.text[i-1] != '=' {
+		return false
+	}
+	for i--; i > 0 && bytes.IndexByte([]byte(" \"'`\t\\"), a.text[i-1]) >= 0; i-- {
+		if a.name.start-i > 24 {
+			return false
+		}
+	}
+	end := i
+	for i > 0 && end-i < 16 && (isWordByte(a.text[i-1]) || a.text[i-1] == '_') {
+		i--
+	}
+	return i < end && nameKeys[string(lowered(a.text[i:end]))]
+}
+
+// before looks for the value of a pair before its name: value: X, name: PASSWORD.
+func (a *assignment) before() {
+	from := max(0, a.name.start-longestLink)
+	at := bytes.LastIndex(a.text[from:a.name.start], []byte("alue"))
+	a.cost += a.name.start - from
+	if at < 0 {
+		return
+	}
+	b := assignment{s: a.s, text: a.text[:a.name.start], name: a.name}
+	b.name.start, b.name.end = from+at, from+at+len("alue")
+	b.at = b.name.end
+	for b.at < len(b.text) && !b.stop {
+		b.step()
+	}
+	a.found, a.cost = b.found, a.cost+b.cost+b.at-b.name.end
+}
+
+// as looks for a value before its name: use X as the password.
+func (a *assignment) as() {
+	from := max(0, a.name.start-longestName)
+	from += bytes.LastIndexByte(a.text[from:a.name.start], '\n') + 1
+	at := bytes.LastIndex(a.text[from:a.name.start], []byte(" as "))
+	a.cost += a.name.start - from
+	if at < 0 {
+		return
+	}
+	for _, c := range a.text[from+at : a.name.start] {
+		if !isWordByte(c) && c != ' ' && c != '_' && c != '-' {
+			return
+		}
+	}
+	end := from + at
+	for end > from && bytes.IndexByte([]byte("\"'`)*"), a.text[end-1]) >= 0 {
+		end--
+	}
+	start := end
+	for start > 0 && end-start < longestValue && !ends[a.text[start-1]] {
+		start--
+	}
+	a.cost += end - start
+	a.how = near
+	if v := a.text[start:end]; a.isValue(v, false) {
+		a.found = append(a.found, [2]int{start, end})
+	}
+}

@@ -1,0 +1,277 @@
+package redact
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A strength is how surely a name is that of a secret.
+type strength uint8
+
+const (
+	noName     strength = iota
+	weakName            // key, auth: also names much else
+	weakPass            // pass: also a verb
+	mediumName          // mailgun key, salt
+	strongName          // token, client secret, api key
+	passName            // password: its value may be chosen by a person
+)
+
+// A role is what a word says about the name that it is part of.
+type role uint8
+
+const (
+	isPassword  role = 1 << iota
+	isSecret         // token, secret
+	isKeyWord        // key: with a qualifier, a secret
+	isMedium         // auth, salt
+	isQualifier      // api, in api key
+	isPublic         // cache, in cache key: no secret
+	isProperty       // type, in token type: no secret, but about one
+	isCount          // max, in max tokens: no secret
+)
+
+const isHead = isPassword | isSecret | isKeyWord | isMedium
+
+// longestName is how many bytes of a name are read on either side of a word.
+const longestName = 64
+
+// A naming is a name of a secret in a text.
+type naming struct {
+	start, end int
+	strength   strength
+	upper      bool // in capital letters, as variables of the environment are
+}
+
+// nameAt returns the name around a word of nameWords, text[at:end]. Its strength is noName if it names no secret.
+func nameAt(text []byte, at, end int) naming {
+	if r, _ := utf8.DecodeRune(text[at:]); r >= 0x2e80 {
+		for _, n := range [...]int{15, 12, 9, 6} {
+			if at+n <= len(text) {
+				if s, ok := unspaced[string(text[at:at+n])]; ok {
+					return naming{at, at + n, s, false}
+				}
+			}
+		}
+		return naming{at, end, noName, false}
+	}
+	n := naming{start: at, end: end}
+	for n.start > 0 && at-n.start < longestName {
+		size := nameRuneBefore(text[:n.start])
+		if size == 0 {
+			break
+		}
+		n.start -= size
+	}
+	for n.end < len(text) && n.end-end < longestName {
+		size := nameRune(text[n.end:])
+		if size == 0 {
+			break
+		}
+		n.end += size
+	}
+	for n.end > end && (text[n.end-1] == '-' || text[n.end-1] == '.' || text[n.end-1] == '_') {
+		n.end--
+	}
+	return n
+}
+
+// nameRune returns the size of the character at the start of b if names have it, 0 otherwise.
+func nameRune(b []byte) int {
+	if c := b[0]; c < utf8.RuneSelf {
+		if isAlnum(c) || c == '_' || c == '-' || c == '.' {
+			return 1
+		}
+		return 0
+	}
+	r, n := utf8.DecodeRune(b)
+	if r < 0x2e80 && unicode.IsLetter(r) {
+		return n
+	}
+	return 0
+}
+
+func nameRuneBefore(b []byte) int {
+	if c := b[len(b)-1]; c < utf8.RuneSelf {
+		return nameRune(b[len(b)-1:])
+	}
+	r, n := utf8.DecodeLastRune(b)
+	if r < 0x2e80 && unicode.IsLetter(r) {
+		return n
+	}
+	return 0
+}
+
+// A nameWord is a word of a name: a range of the name in small letters, and the number of dots before it.
+type nameWord struct{ start, end, dots int }
+
+// A nameReader splits names into words. It keeps its memory.
+type nameReader struct {
+	low   []byte
+	words [16]nameWord // in low
+	n     int
+}
+
+// split splits a name: db_password, dbPassword and DB-Password are two words.
+func (r *nameReader) split(name []byte) {
+	r.low, r.n = r.low[:0], 0
+	start, dots := 0, 0
+	cut := func() {
+		if len(r.low) > start && r.n < len(r.words) {
+			r.words[r.n] = nameWord{start, len(r.low), dots}
+			r.n++
+		}
+		start = len(r.low)
+	}
+	for i, c := range name {
+		switch {
+		case c == '_' || c == '-' || c == '.' || c == ' ':
+			if cut(); c == '.' {
+				dots++
+			}
+			continue
+		case c-'0' < 10 && i > 0 && !(name[i-1]-'0' < 10), i > 0 && name[i-1]-'0' < 10 && !(c-'0' < 10):
+			cut()
+		case c-'A' < 26 && i > 0 && (name[i-1]-'a' < 26 || lowerBefore(name[:i]) ||
+			i+1 < len(name) && name[i+1]-'a' < 26 && name[i-1]-'A' < 26):
+			cut()
+		}
+		r.low = append(r.low, lower(c))
+	}
+	cut()
+	if strings.IndexFunc(string(r.low), func(c rune) bool { return c >= utf8.RuneSelf && unicode.IsUpper(c) }) >= 0 {
+		r.low = append(r.low[:0], strings.ToLower(string(r.low))...)
+	}
+}
+
+func (r *nameReader) word(k int) []byte {
+	return r.low[r.words[k].start:min(r.words[k].end, len(r.low))]
+}
+
+func (r *nameReader) role(k int) role {
+	word := r.word(k)
+	if is, ok := nameRoles[string(word)]; ok {
+		return is
+	}
+	for _, end := range wholeNames {
+		if len(word) > len(end) && string(word[len(word)-len(end):]) == end {
+			return nameRoles[end]&(isPassword|isSecret) | isSecret
+		}
+	}
+	return 0
+}
+
+// judge returns the strength of a name.
+func (r *nameReader) judge(name []byte) strength {
+	r.split(name)
+	head, kind := -1, role(0)
+	for k := range r.n {
+		if is := r.role(k); is&isHead != 0 {
+			head, kind = k, is
+		}
+	}
+	if head < 0 {
+		return noName
+	}
+	before := 0
+	qualified := false
+	for k := range head {
+		is := r.role(k)
+		if r.words[k].dots == r.words[head].dots {
+			if is&isPublic != 0 || is&isCount != 0 && is&isHead == 0 && is&isQualifier == 0 {
+				return noName
+			}
+			before++
+		}
+		qualified = qualified || is&(isQualifier|isHead) != 0
+	}
+	for k := head + 1; k < r.n; k++ {
+		if r.role(k)&isProperty != 0 {
+			return noName
+		}
+	}
+	word := string(r.word(head))
+	switch {
+	case word == "pass" || word == "pw" || word == "passe" || word == "parole" || word == "pat" || word == "bearer":
+		switch {
+		case before > 0 || name[0]-'A' < 26:
+			return strongPass(word)
+		case kind&isPassword != 0:
+			return weakPass
+		}
+		return weakName
+	case word == "tokens" || word == "keys" || word == "secrets" || word == "passwords":
+		return weakName
+	case kind&isPassword != 0:
+		return passName
+	case kind&isSecret != 0:
+		return strongName
+	case kind&isKeyWord != 0 && qualified:
+		return strongName
+	case before > 0 || kind&isMedium != 0:
+		return mediumName
+	}
+	return weakName
+}
+
+func strongPass(word string) strength {
+	if word == "pat" || word == "bearer" {
+		return strongName
+	}
+	return passName
+}
+
+// lowerBefore reports whether a text ends in a small letter beyond ASCII.
+func lowerBefore(text []byte) bool {
+	r, _ := utf8.DecodeLastRune(text)
+	return r >= utf8.RuneSelf && unicode.IsLower(r)
+}
+
+// spaced judges a name with the words beside it: access key, mot de passe. It extends the name to them.
+func (s *Scanner) spaced(text []byte, n naming) naming {
+	start := n.start
+	for range 2 { // words before it
+		if start < 2 || text[start-1] != ' ' || !isWordByte(text[start-2]) {
+			break
+		}
+		at := start - 1
+		for at > 0 && start-at < 24 && isWordByte(text[at-1]) {
+			at--
+		}
+		if roleOf(text[at:start-1])&(isQualifier|isHead|isPublic) == 0 {
+			break
+		}
+		start = at
+	}
+	for n.end+1 < len(text) && text[n.end] == ' ' && isWordByte(text[n.end+1]) { // and after it
+		end := n.end + 1
+		for end < len(text) && end-n.end < 24 && isWordByte(text[end]) {
+			end++
+		}
+		is := roleOf(text[n.end+1 : end])
+		if is&isHead == 0 && (is&isProperty == 0 || is&isQualifier != 0) {
+			break
+		}
+		n.end = end
+		if is&isProperty != 0 {
+			break
+		}
+	}
+	n.strength = s.namer.judge(text[start:n.end])
+	return n
+}
+
+func isWordByte(c byte) bool { return isAlpha(c) || c >= utf8.RuneSelf }
+
+// roleOf returns the role of a word in any case.
+func roleOf(word []byte) role {
+	var low [32]byte
+	if len(word) > len(low) {
+		return 0
+	}
+	for i, c := range word {
+		low[i] = lower(c)
+	}
+	return nameRoles[string(low[:len(word)])]
+}

@@ -1,0 +1,198 @@
+package redact
+
+import (
+	"bytes"
+	"strings"
+)
+
+// This file is the general rule for tokens of providers that no rule names: a short prefix, a sign, and characters
+// that look random. What is random there may also be an id, so it depends on the prefix how much is needed.
+
+// Limits of such a token, in bytes.
+const (
+	shortestShape = 20  // prefix and all
+	longestShape  = 300 // longer ones are data
+	longestWord   = 12  // of the prefix
+)
+
+// shapes adds the tokens in text[start:end], which are characters of base64, also with the signs of URLs.
+func (s *Scanner) shapes(dst []hit, text []byte, start, end int) []hit {
+	for at := start; end-at >= shortestShape; {
+		to, signs := at, 0
+		for ; to < end && isShape(text[to]); to++ {
+			if !isAlnum(text[to]) && to-at < 2*longestWord {
+				signs++
+			}
+		}
+		if signs > 0 && to-at >= shortestShape && to-at <= longestShape {
+			n := len(dst)
+			if dst = s.shape(dst, text, at, to); len(dst) > n {
+				to = max(to, dst[len(dst)-1].end)
+			}
+		}
+		at = to + 1
+	}
+	return dst
+}
+
+// isShape reports whether a token of an unknown kind has the character.
+func isShape(c byte) bool { return isAlnum(c) || c == '-' || c == '_' }
+
+// shape adds the token that text[start:end] may be, and the parts in which it continues.
+func (s *Scanner) shape(dst []hit, text []byte, start, end int) []hit {
+	for start < end && !isAlnum(text[start]) {
+		start++
+	}
+	for end > start && !isAlnum(text[end-1]) {
+		end--
+	}
+	s.read += end - start
+	at, is := prefixOf(text[start:end])
+	if is == noPrefix || end-start-at < minPart {
+		return dst
+	}
+	body := text[start+at : end]
+	if from, ok := joint(text, end); ok && !isBody(body, is) { // it may be split
+		to := from
+		for to < len(text) && to-from < longestShape && isShape(text[to]) {
+			to++
+		}
+		s.read += to - from
+		if to-from >= minPart && madeOf(text[from:min(to, from+judged)]).random() {
+			body = append(append(s.encoded[:0], body...), text[from:to]...)
+		}
+	}
+	if !isBody(body, is) {
+		return dst
+	}
+	for end < len(text) && bytes.IndexByte([]byte("+/="), text[end]) >= 0 && end-start < longestShape {
+		to := end + 1
+		for to < len(text) && to-end < longestShape && isShape(text[to]) {
+			to++
+		}
+		if to-end > 1 && to-end <= minPart || to-end > minPart && !madeOf(text[end:min(to, end+judged)]).random() {
+			break
+		}
+		end = to
+	}
+	dst = append(dst, hit{rule: s.r.shaped, start: start, end: end, value: string(text[start:end])})
+	for range mostParts {
+		from, ok := joint(text, end)
+		if !ok {
+			break
+		}
+		to := from
+		for to < len(text) && to-from < longestShape && isShape(text[to]) {
+			to++
+		}
+		if to-from < minPart || !madeOf(text[from:min(to, from+judged)]).random() {
+			break
+		}
+		dst = append(dst, hit{rule: s.r.shaped, start: from, end: to, value: string(text[from:to])})
+		end = to
+	}
+	return dst
+}
+
+// shapeAt adds the token around a word of shapeWords, which ends at text[end].
+func (s *Scanner) shapeAt(dst []hit, text []byte, end int) []hit {
+	to := end
+	for to < len(text) && to-end < longestShape && isShape(text[to]) {
+		to++
+	}
+	if to-end < minPart || to-end >= longestShape {
+		return dst
+	}
+	start := end
+	for start > 0 && end-start < 2*longestWord && isShape(text[start-1]) {
+		start--
+	}
+	if end-start == 2*longestWord {
+		return dst
+	}
+	return s.shape(dst, text, start, to)
+}
+
+// A prefixKind is what the prefix of a token says about it.
+type prefixKind uint8
+
+const (
+	noPrefix    prefixKind = iota
+	somePrefix             // of an unknown kind
+	tokenPrefix            // it has a word of tokenPrefixes
+)
+
+// prefixOf returns the length of the prefix of a token with its sign.
+func prefixOf(v []byte) (at int, is prefixKind) {
+	for parts := 0; parts < 4; parts++ {
+		n := at
+		for n < len(v) && n-at <= longestWord && isAlnum(v[n]) {
+			n++
+		}
+		if n == len(v) || n == at || v[n] != '_' && v[n] != '-' || !isAlpha(v[at]) && parts == 0 {
+			break
+		}
+		word := v[at:n]
+		m := madeOf(word)
+		if m.digits > 2 || m.letters == 0 && parts == 0 || m.letters > 0 && m.digits > 0 && m.changes > 2 {
+			break // the body
+		}
+		if len(word) > 8 && m.odd > 6 && m.digits > 0 {
+			break
+		}
+		low := string(lowered(word))
+		switch {
+		case idPrefixes[low] && parts == 0:
+			return 0, noPrefix
+		case tokenPrefixes[low], strings.HasSuffix(low, "key"), strings.HasSuffix(low, "token"),
+			strings.HasSuffix(low, "pat"):
+			is = tokenPrefix
+		case is == noPrefix:
+			is = somePrefix
+		}
+		at = n + 1
+		for at < len(v) && (v[at] == '_' || v[at] == '-') {
+			at++
+		}
+	}
+	return at, is
+}
+
+// isBody reports whether what follows a prefix is random enough for a token.
+func isBody(v []byte, is prefixKind) bool {
+	if len(v) < 12 {
+		return false
+	}
+	m := madeOf(v[:min(len(v), judged)])
+	if m.digits < 2 || m.letters < 2 || 2*m.odd < m.letters+m.digits || m.changes < 3 || repeats(v) {
+		return false
+	}
+	var uppers, lowers, hex int
+	for _, c := range v {
+		if c-'A' < 26 {
+			uppers++
+		} else if c-'a' < 26 {
+			lowers++
+		}
+		if isHex(c) || c == '-' || c == '_' {
+			hex++
+		}
+	}
+	found := false
+	stopWords.from(v, 0, 0, func(int32, int) { found = true })
+	if found {
+		return false
+	}
+	mixed := uppers > 1 && lowers > 1
+	switch {
+	case is == tokenPrefix && hex == len(v):
+		return len(v) >= 24
+	case is == tokenPrefix:
+		return len(v) >= 14 && (mixed || len(v) >= 20)
+	case hex == len(v):
+		return false
+	case mixed:
+		return len(v) >= 30
+	}
+	return len(v) >= 36
+}

@@ -1,0 +1,119 @@
+package redact
+
+import "strings"
+
+// nameRoles are the roles of words in names, in small letters.
+var nameRoles = func() map[string]role {
+	all := map[string]role{}
+	for _, list := range []struct {
+		role  role
+		words string
+	}{
+		{isPassword, `password passwords passwd passphrase passphrases passcode passcodes pwd pw pass passwort
+			passwörter passwoerter kennwort kennwörter passe parola parole contraseña contrasena contraseñas
+			senha senhas пароль пароля паролем пароли passord lösenord wachtwoord heslo hasło`},
+		{isSecret, `secret secrets token tokens credential credentials cred creds apikey apikeys apitoken authtoken
+			accesstoken accesskey secretkey privatekey masterkey authkey appkey jwt psk pat bearer geheimnis
+			geheimschlüssel zugangsschlüssel zugriffsschlüssel zugangsschluessel zugangsdaten jeton jetons
+			secreto secretos segredo segredos segreto segreti токен токена секрет секретный секретная
+			secrète secreta segreta sekret`},
+		{isKeyWord, `key keys schlüssel schluessel clé clés cle clef clave claves chave chaves chiave chiavi ключ
+			ключа ключи`},
+		{isMedium, `auth authorization salt pepper seed otp totp signature sig license licence licensekey hmac sas
+			keyphrase`},
+		{isQualifier, `api access secret private master account encryption encrypt decryption signing sign admin app
+			application service shared hmac auth client webhook deploy unseal recovery storage subscription
+			license consumer integration server rest write read live prod production root session cookie jwt
+			oauth user bot ingest ingestion sdk speech search maps translator openai anthropic azure aws gcp
+			stripe data management connection device activation mot de smtp imap pop3 mail email ftp sftp
+			ssh sudo wifi wlan wpa db database redis mysql mariadb postgres postgresql mongo mongodb
+			rabbitmq mqtt kafka ldap bind login vpn router nas sip snmp samba smb keystore truststore proxy
+			system superuser product pre host function functions gateway dev developer partner merchant
+			management cloud`},
+		{isPublic, `public primary foreign partition sort cache idempotency dedupe dedup query object s3 map react
+			i18n index group row column routing message locale translation feature registry hot short
+			accelerator known authorized natural surrogate composite unique candidate musical piano house
+			candidate öffentlicher publique pública pubblica публичный открытый restore dictionary lookup
+			etag shard hash sorting grouping keyboard`},
+		{isProperty, `id ids name names type types file files path paths dir uri url endpoint ttl expiry expires
+			expiration expired expire count counts limit limits length len size sizes version versions
+			algorithm alg algo header headers prefix suffix format policy provider hint field fields label
+			placeholder min max budget bucket usage used last required enabled disabled strength rotation
+			age days seconds minutes method methods mode class style manager vault arn ref reference spec
+			selector mapping mappings binding bindings stop position pos index offset number created updated
+			at status scope scopes env realm host port issuer audience claim claims regex pattern validator
+			generator factory cost price per encryption encryptor encoder hasher hashing hash digest sha
+			sha256 sha1 md md5 checksum fingerprint management schedule duration timeout lifetime limiter
+			counter parser lexer stream handler service controller repository component input inputs button
+			form page dialog modal reset change error errors exception invalid valid kind code codes typ
+			typen tipo nom pair pairs pairname rate board down up press pressed event events frame frames
+			stroke word words space spaces ring chain point points cloak note map color colour filter hint
+			hints less free only store storage keeper bindings derivation derive usage uses constraint
+			constraints helper util utils test tests spec specs mock provider providers description desc
+			title text_input budget source sources comment comments verb noun names visibility visible
+			masked mask row rows column columns`},
+		{isCount, `max min num total prompt completion input output cached eos bos pad unk sep cls stop next page
+			pagination continuation sync cancellation cancel has is use show hide forgot missing invalid
+			expired num_ used remaining special reasoning thinking context window per avg mean target source
+			no without`},
+	} {
+		for word := range strings.FieldsSeq(list.words) {
+			all[word] |= list.role
+		}
+	}
+	return all
+}()
+
+// wholeNames are names that end in a word for secrets, written together with others: dbpassword.
+var wholeNames = []string{
+	"password", "passwd", "passphrase", "passcode", "passwort", "kennwort", "secret", "token", "apikey", "accesskey", "secretkey",
+	"privatekey", "licensekey", "schlüssel", "schluessel", "пароль", "ключ", "токен",
+}
+
+// nameWords are the words that show where names of secrets may be, in small letters.
+var nameWords = []string{
+	"pass", "pwd", "secret", "token", "key", "cred", "auth", "jwt", "salt", "pepper", "seed", "otp", "psk", "signature", "licen",
+	"bearer", "kennwor", "schl\u00fcss", "schluess", "geheim", "zugangsd", "jeton", "segret", "segred", "parola", "parole",
+	"cl\u00e9", "cl\u00c9", "clef", "contrase", "clave", "senha", "chave", "chiav", "\u043f\u0430\u0440\u043e", "\u041f\u0430\u0440\u043e",
+	"\u041f\u0410\u0420\u041e", "\u043a\u043b\u044e\u0447", "\u041a\u043b\u044e\u0447", "\u041a\u041b\u042e\u0427", "\u0441\u0435\u043a\u0440",
+	"\u0421\u0435\u043a\u0440", "\u0421\u0415\u041a\u0420", "\u0442\u043e\u043a\u0435", "\u0422\u043e\u043a\u0435", "\u0422\u041e\u041a\u0415",
+	"密码", "密碼", "口令", "密钥", "密鑰", "秘钥", "秘鑰", "令牌", "凭证", "凭据", "パスワ", "秘密", "暗証", "トーク", "비밀", "암호", "토큰",
+}
+
+// unspaced are names in scripts without spaces between words, by how they begin.
+var unspaced = map[string]strength{
+	"密码": passName, "密碼": passName, "口令": passName, "密钥": strongName, "密鑰": strongName, "秘钥": strongName, "秘鑰": strongName,
+	"令牌": strongName, "凭证": strongName, "凭据": strongName, "パスワード": passName, "秘密鍵": strongName, "秘密": strongName,
+	"暗証番号": passName, "暗証": passName, "トークン": strongName, "비밀번호": passName, "비밀키": strongName, "비밀": strongName,
+	"암호": passName, "토큰": strongName,
+}
+
+func init() {
+	for name, is := range unspaced {
+		nameRoles[name] = isSecret
+		if is == passName {
+			nameRoles[name] = isPassword
+		}
+	}
+}
+
+// nameKeys precede names that are values themselves, and valueKeys their values.
+var (
+	nameKeys = wordSet(`name key id field variable var param parameter option property env attribute header setting item
+			nom nombre nome имя 名前 名称 변수 schlüssel k n secret_name secretname label entry identifier code
+			keyname title`)
+	valueKeys = wordSet(`value val values content contents data default text string v wert valeur valor valore значение 值
+			値 값 secretvalue plaintext raw current stringvalue secretstring secret_string new newvalue
+			defaultvalue content_value securevalue initialvalue initial_value token secret password key body
+			literal`)
+	// fillers are words between a name and its value that say nothing.
+	fillers = wordSet(`is was are now to as be set set: string str text char varchar const let var val the a an for new
+			value values default secure securestring plain send sendline string? optional option any bytes
+			byte box &str &'static static env literal ist war lautet auf heißt est sont es era è e' foi é
+			becomes became equals changed used here below following this it get field basic bearer digest
+			apikey type secret print printf echo raw f b r u then with enter using and pass-through vector
+			std::string nsstring bstr cstring`)
+	// linkWords are those of them that say that a value follows.
+	linkWords = wordSet(`is was to as be set now ist lautet est es è foi é becomes equals are send string value bearer
+			basic`)
+)

@@ -1,0 +1,151 @@
+package redact
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// isValue reports whether v is the secret value of the name: the surer the name and the link are, the less random it
+// has to be.
+func (a *assignment) isValue(v []byte, quoted bool) bool {
+	if len(v) < 6 || len(v) < 8 && (a.name.strength != passName && a.name.strength != weakPass || a.how < assigns) {
+		return false
+	}
+	head := v[:min(len(v), judged)]
+	if a.how == near && a.words == 0 && !quoted && len(head) < 20 && !slices.ContainsFunc(head, func(c byte) bool {
+		return c < utf8.RuneSelf && !isAlpha(c)
+	}) {
+		return false // a word
+	}
+	m := madeOf(head)
+	if m.odd == 0 && m.signs == 0 || repeats(head) || isPlain(v) {
+		return false
+	}
+	n, how := a.name.strength, a.how
+	some := m.random() || m.odd > 4 && 3*m.odd >= m.letters+m.digits && m.changes > 1
+	switch {
+	case n == passName && how == assigns && a.words == 0:
+		return m.random() || m.chosen() || human(head)
+	case n == passName && how >= beside:
+		return m.random() || m.chosen()
+	case n == passName:
+		return m.random() || m.chosen() && m.odd > 3 && m.digits > 0 && m.letters > 0 && m.changes > 0
+	case n == weakPass && how == assigns:
+		return m.random() || m.chosen()
+	case n == weakPass && how == beside:
+		return m.random() || m.chosen() && m.odd > 3 && m.digits > 0 && m.changes > 0
+	case n == strongName && how >= beside:
+		return some || how == assigns && len(v) >= 16 && isCode(v)
+	case n == strongName:
+		return m.random() && m.digits > 0 && (!isDigest(v) || a.words < 4)
+	case n == mediumName && how == assigns:
+		return m.random() && (a.name.upper || !isDigest(v))
+	case n == mediumName && how == beside:
+		return m.random() && m.digits > 0 && (a.name.upper || !isDigest(v))
+	case n == weakName && how == assigns:
+		return m.random() && m.digits > 0 && len(v) >= 16 && !isDigest(v)
+	}
+	return false
+}
+
+// isCode reports whether a text is of capital letters and digits, both, and of nothing else.
+func isCode(v []byte) bool {
+	uppers := 0
+	for _, c := range v {
+		if c-'A' < 26 {
+			uppers++
+		} else if c-'0' >= 10 {
+			return false
+		}
+	}
+	return uppers > 0 && uppers < len(v)
+}
+
+func isDigest(v []byte) bool { return digest().Match(v) }
+
+// human reports whether a text looks like a password that a person made of words, digits and signs.
+func human(v []byte) bool {
+	var lowers, uppers, digits, signs int
+	for _, c := range v {
+		switch {
+		case c-'a' < 26:
+			lowers++
+		case c-'A' < 26:
+			uppers++
+		case c-'0' < 10:
+			digits++
+		case c != '_' && c != '-' && c != '.' && c != '/' && c != ':' && c != ' ':
+			signs++
+		}
+	}
+	kinds := min(lowers, 1) + min(uppers, 1) + min(digits, 1) + min(signs, 1)
+	return len(v) >= 8 && digits > 0 && kinds >= 3
+}
+
+// isPlain reports whether a value is a placeholder, a reference, a version, a date, or the name of a method.
+func isPlain(v []byte) bool {
+	for _, p := range references {
+		if bytes.HasPrefix(v, []byte(p)) {
+			if p[0] == '!' || p[0] == '{' || p[0] == '[' || p[0] == '(' { // !vault, or a password
+				if len(v) > 1 && !isAlpha(v[1]) && v[1] != p[0] && v[1] != ' ' {
+					continue
+				}
+				if p[0] == '!' && madeOf(v[:min(len(v), judged)]).digits > 0 {
+					continue
+				}
+			}
+			if p[0] == '$' && len(v) > 1 && !isAlpha(v[1]) && v[1] != '_' && v[1] != '{' && v[1] != '(' && v[1] != '$' {
+				continue
+			}
+			return true
+		}
+	}
+	head := v[:min(len(v), judged)]
+	found := false
+	stopWords.from(head, 0, 0, func(int32, int) { found = true })
+	for _, sign := range []string{"${", "{{", "$(", "://"} {
+		found = found || bytes.Contains(head, []byte(sign))
+	}
+	return found || isVersion(v) || isMethod(v) || isNumbers(v)
+}
+
+// isVersion reports whether a text is a version: 1.2.3-rc1, ^2.0, v1beta1.
+func isVersion(v []byte) bool {
+	i := 0
+	for i < len(v) && bytes.IndexByte([]byte("^~><=v"), v[i]) >= 0 {
+		i++
+	}
+	n := digits(v[i:])
+	return n > 0 && n < 5 && i+n < len(v) && v[i+n] == '.' && digits(v[i+n+1:]) > 0 && len(v) < 40
+}
+
+// isNumbers reports whether a text is a number, a date, a time or an address.
+func isNumbers(v []byte) bool {
+	n, others := 0, 0
+	for _, c := range v {
+		switch {
+		case c-'0' < 10:
+			n++
+		case c == '.' || c == '-' || c == ':' || c == '/' || c == '+' || c == 'T' || c == 'Z' || c == '_':
+			others++
+		default:
+			return false
+		}
+	}
+	return others > 0 || n < 8
+}
+
+// isMethod reports whether a text names a cryptographic method: AES-256-GCM.
+func isMethod(v []byte) bool {
+	if len(v) > 32 {
+		return false
+	}
+	for _, part := range bytes.FieldsFunc(v, func(r rune) bool { return strings.ContainsRune("-_/.+:", r) }) {
+		if !methods[string(lowered(part))] {
+			return false
+		}
+	}
+	return true
+}

@@ -61,7 +61,7 @@ var modules = map[string]string{
 	"github.com/gofrs/flock":                     "sessionfmt",
 	"github.com/google/jsonschema-go/jsonschema": "internal/check",
 	"github.com/klauspost/compress/flate":        "internal/html",
-	"github.com/klauspost/compress/zstd":         "internal/export internal/keep internal/test/gen/tables replay/tokens sessionfmt",
+	"github.com/klauspost/compress/zstd":         "internal/export internal/keep internal/test/agents internal/test/gen/tables replay/tokens sessionfmt",
 	"github.com/modelcontextprotocol/go-sdk/mcp": "internal/serve",
 	"github.com/olekukonko/tablewriter":          "render",
 	"github.com/pelletier/go-toml/v2":            "internal/config internal/redact internal/gate internal/serve",

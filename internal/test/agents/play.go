@@ -1,0 +1,317 @@
+package agents
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"ctxtool/internal/test/must"
+)
+
+// Where a program finds its home and its project: on a file system of their own, so that recordings have no path
+// of this machine.
+const (
+	private = "/srv"
+	home    = private + "/dev"
+	project = home + "/project"
+)
+
+// An Agent is a program that plays scripts.
+type Agent struct {
+	// Env is the environment of every step, for a server at an address.
+	Env func(server string) []string
+	// Begin writes the configuration into the home.
+	Begin func() error
+	// Args are the arguments of a step, with the session that it resumes.
+	Args func(p *Player, s *Step) []string
+	// Print are the arguments of a step that prints, before these; Stream those of one that reads several prompts.
+	Print, Stream []string
+	Turn          func(content json.RawMessage) any // the line that is one of these
+	Turned        string                            // what it prints at the end of a turn
+	Sessions      string                            // the folder of the home with the sessions
+}
+
+// A Player plays a script.
+type Player struct {
+	*Agent
+	Script   *Script
+	binary   string
+	server   *Server
+	sessions map[string]string // by label
+	events   []object
+}
+
+// task names, in the environment of a child process of a test, what it plays.
+const task = "CTXTOOL_PLAY"
+
+// Play plays a script through a program, and writes what it sent and wrote to a folder: requests.jsonl, events.jsonl
+// and the sessions in projects. It returns what could not be done, and [ErrNamespaces] where the system has none.
+// The test's own binary plays the script, in namespaces of its own: its TestMain calls [Main].
+func Play(script, binary, out, model string) error {
+	if exec.Command("unshare", "-n", "-m", "-u", "-p", "-f", "true").Run() != nil {
+		return ErrNamespaces
+	}
+	full := must.Get(json.Marshal([]string{must.Get(filepath.Abs(script)), must.Get(filepath.Abs(binary)),
+		must.Get(filepath.Abs(out)), model}))
+	cmd := exec.Command("unshare", "-n", "-m", "-u", "-p", "-f", "--kill-child", "--mount-proc",
+		must.Get(os.Executable()))
+	cmd.Env = append(os.Environ(), task+"="+string(full))
+	if said, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", filepath.Base(script), err, said)
+	}
+	return nil
+}
+
+// ErrNamespaces reports a system on which no program can be shut off from the network.
+var ErrNamespaces = errors.New("no namespaces: unshare needs Linux, and root")
+
+// Main plays the script that the environment names, and ends the process. Without one it returns.
+func Main(agent *Agent) {
+	named := os.Getenv(task)
+	if named == "" {
+		return
+	}
+	var args []string
+	must.Do(json.Unmarshal([]byte(named), &args))
+	if err := play(agent, args[0], args[1], args[2], args[3]); err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// play plays a script inside of the namespaces.
+func play(agent *Agent, script, binary, out, model string) error {
+	for _, c := range []string{"ip link set lo up", "mount -t tmpfs none " + private, "hostname box"} {
+		if said, err := exec.Command("sh", "-c", c).CombinedOutput(); err != nil {
+			return fmt.Errorf("%s: %w: %s", c, err, said)
+		}
+	}
+	s, err := ReadScript(script)
+	if err != nil {
+		return err
+	}
+	if model != "" {
+		s.Model = model
+	}
+	must.Do(os.MkdirAll(project, 0o755))
+	if err := agent.Begin(); err != nil {
+		return err
+	}
+	server, err := Serve(8791)
+	if err != nil {
+		return err
+	}
+	defer server.Close()
+	p := &Player{Agent: agent, Script: &s, binary: binary, server: server, sessions: map[string]string{}}
+	place(s.Files)
+	var failed []error
+	for k := range s.Steps {
+		if err := p.step(k+1, &s.Steps[k]); err != nil {
+			failed = append(failed, fmt.Errorf("step %d: %w", k+1, err))
+		}
+	}
+	time.Sleep(300 * time.Millisecond)
+	return errors.Join(append(failed, p.record(out))...)
+}
+
+// step plays a step, and notes what came of it.
+func (p *Player) step(n int, s *Step) (err error) {
+	before, _, _ := p.server.State()
+	event := object{"step": n, "do": s.Do}
+	p.server.Plan(n, s.Answers)
+	switch s.Do {
+	case "print":
+		var said []byte
+		said, err = p.print(n, s)
+		event["said"] = string(said[max(0, len(said)-300):])
+	case "interactive":
+		err = p.interactive(n, s)
+	case "files":
+		place(s.Files)
+	case "wait":
+		time.Sleep(s.MS.of(time.Second))
+	default:
+		err = fmt.Errorf("no step %q", s.Do)
+	}
+	after, _, _ := p.server.State()
+	if log := p.server.Log(); s.Session != "" && after > before {
+		for _, q := range log[before:] {
+			if q.ID != "" {
+				p.sessions[s.Session] = q.ID
+			}
+		}
+	}
+	event["requests"], event["unused"] = []int{before + 1, after}, p.server.Left()
+	if err != nil {
+		event["error"] = err.Error()
+	}
+	p.events = append(p.events, event)
+	return err
+}
+
+// of is a duration, or another where it is not set.
+func (d Duration) of(unset time.Duration) time.Duration {
+	if d == 0 {
+		return unset
+	}
+	return time.Duration(d) * time.Millisecond
+}
+
+// command is a process of the program.
+func (p *Player) command(ctx context.Context, s *Step, args []string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, p.binary, append(args, p.Args(p, s)...)...)
+	cmd.Dir = filepath.Join(project, s.Dir)
+	cmd.Env = p.env(s)
+	return cmd
+}
+
+func (p *Player) env(s *Step) []string {
+	env := append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "LANG=C.UTF-8", "TZ=UTC", "SHELL=/bin/bash",
+		"TERM=xterm-256color"}, p.Env("http://127.0.0.1:8791")...)
+	for _, set := range []map[string]string{p.Script.Env, s.Env} {
+		for name, v := range set {
+			env = append(env, name+"="+v)
+		}
+	}
+	return env
+}
+
+// print plays a step without a terminal.
+func (p *Player) print(n int, s *Step) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), s.MS.of(90*time.Second))
+	defer cancel()
+	if s.Turns != nil {
+		return p.turns(ctx, n, s)
+	}
+	cmd := p.command(ctx, s, p.Print)
+	var said bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(s.Prompt), &said, &said
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	if s.Kill != "" {
+		go p.kill(cmd, s)
+	}
+	err := cmd.Wait()
+	if ctx.Err() != nil {
+		return said.Bytes(), fmt.Errorf("it takes too long: %s", said.Bytes())
+	}
+	if _, failed := errors.AsType[*exec.ExitError](err); failed { // it may have to: the events show it
+		err = nil
+	}
+	return said.Bytes(), err
+}
+
+// kill interrupts a process at its first request, or once a stream stalls.
+func (p *Player) kill(cmd *exec.Cmd, s *Step) {
+	before, _, hung := p.server.State()
+	for {
+		time.Sleep(20 * time.Millisecond)
+		if all, _, now := p.server.State(); s.Kill == "stall" && now > hung || s.Kill == "request" && all > before {
+			break
+		}
+	}
+	time.Sleep(s.After.of(500 * time.Millisecond))
+	exec.Command("kill", "-s", strings.TrimPrefix(or(s.Signal, "INT"), "SIG"), fmt.Sprint(cmd.Process.Pid)).Run()
+}
+
+func or(s, unset string) string {
+	if s == "" {
+		return unset
+	}
+	return s
+}
+
+// turns plays a step of several prompts to one process.
+func (p *Player) turns(ctx context.Context, n int, s *Step) ([]byte, error) {
+	cmd := p.command(ctx, s, p.Stream)
+	in := must.Get(cmd.StdinPipe())
+	said := &output{}
+	cmd.Stdout, cmd.Stderr = said, said
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	for k, turn := range s.Turns {
+		p.server.Plan(n, turn.Answers)
+		var list []json.RawMessage
+		if json.Unmarshal(turn.Prompt, &list) != nil {
+			list = []json.RawMessage{turn.Prompt}
+		}
+		for _, content := range list {
+			must.Do(json.NewEncoder(in).Encode(p.Turn(content)))
+		}
+		for strings.Count(said.String(), p.Turned) <= k && ctx.Err() == nil {
+			time.Sleep(50 * time.Millisecond)
+		}
+		place(turn.Files)
+	}
+	in.Close()
+	err := cmd.Wait()
+	if err != nil {
+		err = fmt.Errorf("%w: %s", err, said.String())
+	}
+	return []byte(said.String()), err
+}
+
+// place writes files.
+func place(files Files) {
+	for name, raw := range files {
+		to := filepath.Join(project, name)
+		if rest, ok := strings.CutPrefix(name, "~/"); ok {
+			to = filepath.Join(home, rest)
+		}
+		must.Do(os.MkdirAll(filepath.Dir(to), 0o755))
+		var text string
+		switch {
+		case string(raw) == "null":
+			must.Do(os.RemoveAll(to))
+			continue
+		case json.Unmarshal(raw, &text) != nil:
+			text = string(raw)
+		}
+		data, mode := []byte(text), fs.FileMode(0o644)
+		if coded, ok := strings.CutPrefix(text, "base64:"); ok {
+			data = must.Get(base64.StdEncoding.DecodeString(coded))
+		}
+		if strings.HasPrefix(text, "#!") {
+			mode = 0o755
+		}
+		must.Do(os.WriteFile(to, data, mode))
+	}
+}
+
+// record writes what was sent and written.
+func (p *Player) record(out string) error {
+	must.Do(os.MkdirAll(out, 0o755))
+	labels := map[string]string{}
+	for label, id := range p.sessions {
+		labels[id] = label
+	}
+	var requests, events bytes.Buffer
+	for _, q := range p.server.Log() {
+		q.Session = labels[q.ID]
+		must.Do(encode(&requests, q))
+	}
+	for _, e := range p.events {
+		must.Do(encode(&events, e))
+	}
+	return errors.Join(os.WriteFile(filepath.Join(out, "requests.jsonl"), requests.Bytes(), 0o644),
+		os.WriteFile(filepath.Join(out, "events.jsonl"), events.Bytes(), 0o644),
+		os.CopyFS(filepath.Join(out, "projects"), os.DirFS(filepath.Join(home, p.Sessions))))
+}
+
+func encode(w *bytes.Buffer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}

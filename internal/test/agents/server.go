@@ -1,0 +1,226 @@
+package agents
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// A Server is a model that answers from a plan, and records what it was asked.
+type Server struct {
+	mu     sync.Mutex
+	plan   []Answer
+	log    []*Request
+	before [][]string // the keys of earlier requests, for the cache that usage reports
+	calls  int
+	held   []chan struct{}
+	hung   int
+	http   *http.Server
+	stop   chan struct{}
+	step   int
+}
+
+// A Request is what the program sent, and how the answer ended.
+type Request struct {
+	N       int    `json:"n"`
+	Step    int    `json:"step"`
+	Session string `json:"session,omitempty"` // its label in the script
+	ID      string `json:"session_id,omitempty"`
+	Agent   string `json:"agent,omitempty"` // the sub-agent that asks
+	URL     string `json:"url"`
+	Beta    string `json:"beta,omitempty"` // the features that it asks for
+	Answer  string `json:"id,omitempty"`   // of the answer
+	Ended   string `json:"ended"`
+	// Body is as it was sent; a skeleton has it as a difference.
+	Body   json.RawMessage `json:"body,omitempty"`
+	Packed *packedBody     `json:"packed,omitempty"`
+
+	done bool
+}
+
+// Serve starts a server on the loopback interface.
+func Serve(port int) (*Server, error) {
+	l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{stop: make(chan struct{})}
+	s.http = &http.Server{Handler: s}
+	go s.http.Serve(l)
+	return s, nil
+}
+
+// Close ends the server, and streams that stall.
+func (s *Server) Close() {
+	close(s.stop)
+	s.http.Close()
+}
+
+// Plan replaces the answers to come.
+func (s *Server) Plan(step int, answers []Answer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.step, s.plan = step, slices.Clone(answers)
+}
+
+// Left is the number of planned answers that no request got.
+func (s *Server) Left() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.plan)
+}
+
+// State is the number of requests so far, of those that are not answered, and of streams that stall.
+func (s *Server) State() (all, open, hung int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.log {
+		if !r.done {
+			open++
+		}
+	}
+	return len(s.log), open, s.hung
+}
+
+// Release sends the answers that are held.
+func (s *Server) Release() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.held {
+		close(c)
+	}
+	s.held = nil
+}
+
+// Log returns the requests.
+func (s *Server) Log() []*Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.log)
+}
+
+// ServeHTTP answers a request. Of each interface there is a function that writes answers.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	raw, err := payload(r)
+	var asked map[string]any
+	if err != nil || r.Method != http.MethodPost || !strings.Contains(r.URL.Path, "/messages") ||
+		json.Unmarshal(raw, &asked) != nil {
+		http.Error(w, `{"type":"error","error":{"type":"not_found_error","message":"not here"}}`, http.StatusNotFound)
+		return
+	}
+	if strings.Contains(r.URL.Path, "count_tokens") {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"input_tokens":%d}`, (len(raw)+3)/4)
+		return
+	}
+	q, answer, held := s.take(r, raw, asked)
+	defer func() {
+		s.mu.Lock()
+		q.done = true
+		s.mu.Unlock()
+	}()
+	if held != nil {
+		select {
+		case <-held:
+		case <-s.stop:
+			return
+		}
+	}
+	s.messages(w, q, asked, answer)
+}
+
+func payload(r *http.Request) ([]byte, error) {
+	raw, err := io.ReadAll(r.Body)
+	if err == nil && r.Header.Get("Content-Encoding") == "gzip" {
+		var z *gzip.Reader
+		if z, err = gzip.NewReader(bytes.NewReader(raw)); err == nil {
+			raw, err = io.ReadAll(z)
+		}
+	}
+	return raw, err
+}
+
+// take records a request and picks its answer.
+func (s *Server) take(r *http.Request, raw []byte, asked map[string]any) (q *Request, a Answer, held chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	q = &Request{N: len(s.log) + 1, Step: s.step, URL: r.URL.RequestURI(), Beta: r.Header.Get("Anthropic-Beta"),
+		Agent: r.Header.Get("X-Claude-Code-Agent-Id"), ID: session(r, asked), Body: raw}
+	s.log = append(s.log, q)
+	a = Answer{Text: Texts{fmt.Sprintf("Answer %d.", q.N)}}
+	if at := s.pick(asked); at >= 0 {
+		a = s.plan[at]
+		s.plan = slices.Delete(s.plan, at, at+1)
+	}
+	if a.Hold {
+		held = make(chan struct{})
+		s.held = append(s.held, held)
+	}
+	return q, a, held
+}
+
+// session is the id of the session that asks. Older versions have it in their name of the user.
+func session(r *http.Request, asked map[string]any) string {
+	if id := r.Header.Get("X-Claude-Code-Session-Id"); id != "" {
+		return id
+	}
+	meta, _ := asked["metadata"].(map[string]any)
+	user, _ := meta["user_id"].(string)
+	var named struct {
+		ID string `json:"session_id"`
+	}
+	if json.Unmarshal([]byte(user), &named) == nil {
+		return named.ID
+	}
+	_, id, _ := strings.Cut(user, "session_")
+	return id
+}
+
+// pick returns the place of the answer to a request in the plan: one that is meant for its text, or else the first
+// that is for any; below 0 for none.
+func (s *Server) pick(asked map[string]any) int {
+	messages, _ := asked["messages"].([]any)
+	last := text(asked["system"])
+	for k := len(messages) - 1; k >= max(0, len(messages)-2); k-- {
+		m, _ := messages[k].(map[string]any)
+		last += "\n" + text(m["content"])
+		if m["role"] == "user" && k > 0 && messages[k-1].(map[string]any)["role"] != "user" {
+			break
+		}
+	}
+	for at, a := range s.plan {
+		if a.When != "" && strings.Contains(last, a.When) {
+			return at
+		}
+	}
+	if tools, _ := asked["tools"].([]any); len(tools) == 0 || strings.HasSuffix(last, "\nWarmup") {
+		return -1 // a call on the side, for a title or to fill a cache
+	}
+	return slices.IndexFunc(s.plan, func(a Answer) bool { return a.When == "" })
+}
+
+// text is all text of a content.
+func text(content any) string {
+	switch c := content.(type) {
+	case string:
+		return c
+	case []any:
+		var all []string
+		for _, b := range c {
+			b, _ := b.(map[string]any)
+			if t, ok := b["text"].(string); ok {
+				all = append(all, t)
+			}
+			all = append(all, text(b["content"]))
+		}
+		return strings.Join(all, "\n")
+	}
+	return ""
+}

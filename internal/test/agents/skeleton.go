@@ -1,0 +1,327 @@
+package agents
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"ctxtool/internal/dialect"
+	"ctxtool/internal/test/must"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// Skeleton writes a recording without the texts of the program, which replays as the recording itself does. In place of
+// each line of a longer text stands its hash and its length, in sessions and requests alike, so that texts still join
+// and split as they did. What is kept are short texts, as wholes, and the lines that a script has or that are
+// only a tag. Descriptions and schemas of tools are one hash each. The hashes by which sessions record requests are
+// those of what the skeleton has.
+func Skeleton(dir, to string, script Script) error {
+	k := &skeleton{kept: map[string]bool{"": true}, hashes: map[string]string{}}
+	k.keep(must.Get(json.Marshal(script)), true)
+	files := append(sessions(dir), filepath.Join(dir, "requests.jsonl"))
+	for _, file := range files {
+		k.keep(must.Get(os.ReadFile(file)), false)
+	}
+	requests := ReadRecording(dir)
+	for _, q := range requests {
+		k.request(q)
+	}
+	for _, file := range files[:len(files)-1] {
+		var b bytes.Buffer
+		for line := range bytes.Lines(must.Get(os.ReadFile(file))) {
+			b.Write(k.line(bytes.TrimSpace(line)))
+			b.WriteByte('\n')
+		}
+		name := filepath.Join(to, must.Get(filepath.Rel(dir, file)))
+		must.Do(os.MkdirAll(filepath.Dir(name), 0o755))
+		must.Do(os.WriteFile(name, b.Bytes(), 0o644))
+	}
+	return os.WriteFile(filepath.Join(to, "requests.jsonl"), packed(requests), 0o644)
+}
+
+// short is how long a text is that is kept, in characters.
+const short = 60
+
+type skeleton struct {
+	kept   map[string]bool   // lines
+	hashes map[string]string // of what sessions record, by what they were
+}
+
+// keep keeps the lines of texts: of short ones, or of all.
+func (k *skeleton) keep(data []byte, all bool) {
+	for line := range bytes.SplitSeq(data, []byte{'\n'}) {
+		for s := range jsonl.Value(line).Strings {
+			if text := s.Exact(); all || len([]rune(text)) <= short {
+				for one := range strings.SplitSeq(text, "\n") {
+					k.kept[strings.TrimSpace(one)] = true
+				}
+			}
+		}
+	}
+}
+
+// tag is a line that is a tag.
+var tag = regexp.MustCompile(`^</?[a-z_-]+>$`)
+
+// whole are members whose value is one hash.
+var whole = []string{"input_schema", "inputSchema", "description"}
+
+// value is a value without texts.
+func (k *skeleton) value(v jsonl.Value) jsonl.Value {
+	switch {
+	case v.IsString():
+		return jsonl.AppendQuoted(nil, k.text(v.Exact()))
+	case v.IsArray():
+		var all []jsonl.Value
+		for e := range v.Elements {
+			all = append(all, k.value(e))
+		}
+		return dialect.List(all...)
+	case v.IsObject():
+		out := jsonl.Value{'{'}
+		for name, val := range v.Members {
+			if len(out) > 1 {
+				out = append(out, ',')
+			}
+			out = append(append(append(append(out, '"'), name...), '"'), ':')
+			switch {
+			case !slices.Contains(whole, string(name)) || val.IsString() && len([]rune(val.Exact())) <= short:
+				val = k.value(val)
+			case val.IsObject():
+				hash := hashOf(dialect.AppendCanonical(nil, val, true))
+				val = fmt.Appendf(nil, `{"type":"object","title":"%s"}`, hash)
+			case val.IsString():
+				val = fmt.Appendf(nil, `"%s"`, token(val.Exact()))
+			}
+			out = append(out, val...)
+		}
+		return append(out, '}')
+	}
+	return v
+}
+
+// text is a text without what is not kept of it.
+func (k *skeleton) text(text string) string {
+	if to, ok := k.hashes[text]; ok {
+		return to
+	}
+	if len([]rune(text)) <= short {
+		return text
+	}
+	lines := strings.Split(text, "\n")
+	for n, line := range lines {
+		inside := strings.TrimSpace(line)
+		if !k.kept[inside] && !tag.MatchString(inside) {
+			lines[n] = strings.Replace(line, inside, token(inside), 1)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// token stands for a text.
+func token(text string) string {
+	return fmt.Sprintf("{%.8s:%d}", hashOf([]byte(text)), len([]rune(text)))
+}
+
+func hashOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// request takes texts out of a request, and remembers what its hashes become.
+func (k *skeleton) request(q *Request) {
+	was := unattributed(jsonl.Value(q.Body))
+	now := k.value(was)
+	q.Body = json.RawMessage(now)
+	pair := func(of func(v jsonl.Value) []byte) { k.hashes[hashOf(of(was))] = hashOf(of(now)) }
+	n := 0
+	for range was.Get("messages").Elements {
+		pair(func(v jsonl.Value) []byte { return messageText(nth(v.Get("messages"), n)) })
+		n++
+	}
+	pair(func(v jsonl.Value) []byte { return requestText(v, q.Beta) })
+}
+
+func nth(list jsonl.Value, n int) (at jsonl.Value) {
+	for e := range list.Elements {
+		if n == 0 {
+			return e
+		}
+		n--
+	}
+	return nil
+}
+
+// line takes texts out of a line of a session, after what its own hashes become is known.
+func (k *skeleton) line(line jsonl.Value) []byte {
+	switch typ := line.Get("type"); {
+	case typ.Is("api-request-shape"):
+		shape := line.Get("shape")
+		text := func(v jsonl.Value) []byte { return dialect.AppendCanonical(nil, v, false) }
+		k.hashes[hashOf(text(shape))] = hashOf(text(k.value(shape)))
+	case typ.Is("api-request-blob"):
+		m := line.Get("message")
+		k.hashes[hashOf(messageText(m))] = hashOf(messageText(k.value(m)))
+	}
+	return k.value(line)
+}
+
+// messageText is what the hash of a message is of: canonical, without marks, a text as one block.
+func messageText(m jsonl.Value) []byte { return dialect.AppendCanonical(nil, inBlocks(m), false) }
+
+// unhashed are the members of a body that its digest leaves out.
+var unhashed = []string{"metadata", "stream", "thread", "diagnostics", "safeguards"}
+
+// requestText is what the digest of a request is of: with the features that it asks for.
+func requestText(b jsonl.Value, beta string) []byte {
+	var fields []jsonl.Field
+	for name, v := range b.Members {
+		if slices.Contains(unhashed, string(name)) {
+			continue
+		}
+		if string(name) == "messages" {
+			var all []jsonl.Value
+			for m := range v.Elements {
+				all = append(all, inBlocks(m))
+			}
+			v = dialect.List(all...)
+		}
+		fields = append(fields, jsonl.Field{Name: string(name), Value: dialect.AppendCanonical(nil, v, true)})
+	}
+	if beta != "" {
+		list := must.Get(json.Marshal(strings.Split(beta, ",")))
+		fields = append(fields, jsonl.Field{Name: "betas", Value: dialect.AppendCanonical(nil, list, true)})
+	}
+	dialect.SortFields(fields)
+	return dialect.AppendSorted(nil, fields)
+}
+
+// inBlocks is a message whose content is blocks.
+func inBlocks(m jsonl.Value) jsonl.Value {
+	if content := m.Get("content"); content.IsString() {
+		blocks := dialect.List(dialect.CanonicalParts(content)...)
+		return m.AppendEdited(nil, jsonl.Field{Name: "content", Value: blocks})
+	}
+	return m
+}
+
+// unattributed is a body without the block that says which program asks, which no record has.
+func unattributed(b jsonl.Value) jsonl.Value {
+	system := b.Get("system")
+	if !strings.HasPrefix(nth(system, 0).Get("text").Text(), attribution) {
+		return b
+	}
+	all := slices.Collect(system.Elements)
+	return b.AppendEdited(nil, jsonl.Field{Name: "system", Value: dialect.List(all[1:]...)})
+}
+
+// attribution begins the block of the system prompt that says which program asks.
+const attribution = "x-anthropic-billing-header"
+
+// A packedBody is a body as a difference to that of an earlier request.
+type packedBody struct {
+	Base  int                        `json:"base,omitempty"` // the number of that request, 0 for none
+	Keep  int                        `json:"keep,omitempty"` // how many of its messages come first
+	Gone  []string                   `json:"gone,omitempty"` // members that the body does not have
+	Marks map[string]json.RawMessage `json:"marks,omitempty"`
+	Body  map[string]json.RawMessage `json:"body"`
+	Tail  []json.RawMessage          `json:"tail,omitempty"`
+}
+
+// packed are requests, each as a difference to the earlier one that shares most with it.
+func packed(requests []*Request) []byte {
+	var b bytes.Buffer
+	for n, q := range requests {
+		members, messages, marks := split(q.Body)
+		best := packedBody{Body: members, Tail: messages, Marks: marks}
+		size := len(must.Get(json.Marshal(best)))
+		for base := n - 1; base >= max(0, n-12); base-- {
+			had, before, _ := split(requests[base].Body)
+			d := packedBody{Base: requests[base].N, Body: map[string]json.RawMessage{}, Marks: marks}
+			for d.Keep < min(len(messages), len(before)) && bytes.Equal(messages[d.Keep], before[d.Keep]) {
+				d.Keep++
+			}
+			d.Tail = messages[d.Keep:]
+			for name, v := range members {
+				if !bytes.Equal(had[name], v) {
+					d.Body[name] = v
+				}
+			}
+			for name := range had {
+				if _, ok := members[name]; !ok {
+					d.Gone = append(d.Gone, name)
+				}
+			}
+			slices.Sort(d.Gone)
+			if more := len(must.Get(json.Marshal(d))); more < size {
+				best, size = d, more
+			}
+		}
+		line := *q
+		line.Packed, line.Body = &best, nil
+		must.Do(encode(&b, line))
+	}
+	return b.Bytes()
+}
+
+// split are the members of a body, its messages without marks, and these by the place: a message, and a block of it.
+func split(body json.RawMessage) (members map[string]json.RawMessage, messages []json.RawMessage,
+	marks map[string]json.RawMessage) {
+	must.Do(json.Unmarshal(body, &members))
+	for _, name := range []string{"messages", "metadata"} {
+		defer delete(members, name)
+	}
+	marks = map[string]json.RawMessage{}
+	for m := range jsonl.Value(members["messages"]).Elements {
+		k := 0
+		for b := range m.Get("content").Elements {
+			if mark := b.Get(dialect.CacheMark); mark.Exists() {
+				marks[fmt.Sprintf("%d/%d", len(messages), k)] = json.RawMessage(mark)
+			}
+			k++
+		}
+		messages = append(messages, json.RawMessage(dialect.AppendCanonical(nil, m, false)))
+	}
+	return members, messages, marks
+}
+
+// unpack makes the body of a request, with those before it.
+func (q *Request) unpack(before []*Request) {
+	p := q.Packed
+	if p == nil {
+		return
+	}
+	messages := p.Tail
+	if p.Base > 0 {
+		at := slices.IndexFunc(before, func(b *Request) bool { return b.N == p.Base })
+		members, had, _ := split(before[at].Body)
+		messages = append(had[:p.Keep:p.Keep], messages...)
+		for name, v := range members {
+			if _, ok := p.Body[name]; !ok && !slices.Contains(p.Gone, name) {
+				p.Body[name] = v
+			}
+		}
+	}
+	for k, m := range messages {
+		var blocks []jsonl.Value
+		for b := range jsonl.Value(m).Get("content").Elements {
+			if mark, ok := p.Marks[fmt.Sprintf("%d/%d", k, len(blocks))]; ok {
+				b = b.AppendAdded(nil, jsonl.Field{Name: dialect.CacheMark, Value: jsonl.Value(mark)})
+			}
+			blocks = append(blocks, b)
+		}
+		if len(blocks) > 0 {
+			content := jsonl.Field{Name: "content", Value: dialect.List(blocks...)}
+			messages[k] = json.RawMessage(jsonl.Value(m).AppendEdited(nil, content))
+		}
+	}
+	p.Body["messages"] = must.Get(json.Marshal(messages))
+	q.Body, q.Packed = must.Get(json.Marshal(p.Body)), nil
+}

@@ -49,7 +49,7 @@ var Dialect = dialect.Dialect{
 		{About: "results stored twice", Path: []string{"toolUseResult"}, Spare: true},
 	},
 	Version:   func(line jsonl.Value) jsonl.Value { return line.Get("version") },
-	Newest:    "2.1.330",
+	Newest:    "2.1.332",
 	Certainty: dialect.Certainty{Messages: "rule", System: "absent", Tools: "absent"},
 	Recorded:  recorded,
 	Prompted:  &dialect.Certainty{Messages: "rule", System: "rule", Tools: "rule"},

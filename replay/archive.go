@@ -3,6 +3,7 @@ package replay
 import (
 	"bytes"
 	"strings"
+	"time"
 
 	"ctxtool/internal/phrase"
 	"ctxtool/sessionfmt/jsonl"
@@ -82,4 +83,16 @@ func (m *machine) unarchive(rec int, line value) {
 	}
 	m.r.addFinding("pictures-missing", rec, "the model got %s of earlier turns, which are not in the file%s",
 		phrase.Count(a.pictures, "picture"), counted)
+}
+
+// resulted reports a result whose text oh-my-pi replaced in the file: requests before that had another one.
+func (m *machine) resulted(rec int) {
+	at := m.line(rec).Get("message").Get("prunedAt")
+	if !at.IsNumber() {
+		return
+	}
+	m.use(rewritten)
+	when := time.UnixMilli(at.Int()).UTC().Format(time.RFC3339)
+	m.r.addFinding("result-rewritten", rec, "the agent replaced the text of this result at %s: requests before that "+
+		"had one that is not in the file", when)
 }

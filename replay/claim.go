@@ -29,6 +29,7 @@ const (
 	deletion                                  // an entry of a variant of pi that removes others
 	restart                                   // one that begins again
 	archived                                  // a compaction of one that keeps old turns as text and pictures
+	rewritten                                 // a result that one replaced in the file, after requests had it
 )
 
 // PiRules are the rules by which pi builds a context, and what was compared. Its files do not name the
@@ -40,8 +41,9 @@ var PiRules = rule.NewTable(map[rule.Rule]rule.Info{
 	editOfNothing: {Name: "edit without replacement"}, editOfUnknown: {Name: "edit of an unknown entry"},
 	otherRole: {Name: "message of another role"}, older: {Name: "older format"},
 	ephemeral: {Name: "ephemeral messages"}, transform: {Name: "transform"}, shadowed: {Name: "shadowed compaction"},
-	envelope: {Name: "envelope rules"}, replaced: {Name: "options given"}, deletion: {Name: "deletion"}, restart: {Name: "reset"},
-	archived: {Name: "archive of old turns"},
+	envelope: {Name: "envelope rules"}, replaced: {Name: "options given"},
+	deletion: {Name: "deletion"}, restart: {Name: "reset"},
+	archived: {Name: "archive of old turns"}, rewritten: {Name: "rewritten result", Missing: true},
 }, piCompared)
 
 // use adds rules to those of the path.

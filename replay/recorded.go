@@ -86,7 +86,13 @@ func (e *Envelope) Rules() rule.Set { return e.used }
 func (e *Envelope) Reading() (reading dialect.Reading, err error) {
 	d := e.r.Session.Dialect()
 	if e.r.Session.OhMyPi() {
-		return e.r.Session.Reading(), nil
+		reading = e.r.Session.Reading()
+		for r := range e.used.All {
+			if about := PiRules.Info(r); about.Missing {
+				reading.Certainty.Uncompared = append(reading.Certainty.Uncompared, about.Name)
+			}
+		}
+		return reading, nil
 	} else if d == nil {
 		return e.piReading()
 	}

@@ -106,6 +106,10 @@ func (m *machine) message(msg *Piece) bool {
 					"excluded from the context, but sent by the reference code")
 			}
 		}
+	case jsonl.ToolResult:
+		if m.r.Session.OhMyPi() {
+			m.resulted(int(msg.rec))
+		}
 	case jsonl.TransformMessage, jsonl.OtherMessage:
 		m.use(otherRole)
 		msg.flags |= unsent
@@ -161,8 +165,12 @@ func (m *machine) compact(msg Piece) (Effect, rule.Rule) {
 	if m.err != nil {
 		return Nothing, rule.Compaction
 	}
-	m.reads(line, "summary", "firstKeptEntryId", "firstKeptEntryIndex", "tokensBefore", "tokensAfter", "details",
-		"fromHook", "systemMessage", "usage")
+	read := []string{"summary", "firstKeptEntryId", "firstKeptEntryIndex", "tokensBefore", "tokensAfter", "details",
+		"fromHook", "systemMessage", "usage"}
+	if m.r.Session.OhMyPi() {
+		read = append(read, "shortSummary", "method", "preserveData", "fromExtension")
+	}
+	m.reads(line, read...)
 	before := *m.current()
 	if m.cut == nil {
 		m.declared = m.base.dropSystems()

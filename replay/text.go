@@ -89,7 +89,11 @@ func (l *Reader) source(m Piece, line value) value {
 	case branch:
 		l.buf = appendObject(scratch.Reset(l.buf), line, `"branchSummary"`, "summary", "fromId")
 	case summary:
-		l.buf = appendObject(scratch.Reset(l.buf), line, `"compactionSummary"`, "summary", "tokensBefore")
+		names := []string{"summary", "tokensBefore", "method"}
+		if !l.r.Session.OhMyPi() {
+			names = names[:2]
+		}
+		l.buf = appendObject(scratch.Reset(l.buf), line, `"compactionSummary"`, names...)
 		if a, ok := archiveOf(line); ok {
 			l.buf = value(l.buf).AppendEdited(nil, jsonl.Field{Name: "blocks", Value: a.blocks()})
 		}
@@ -184,6 +188,17 @@ const (
 	ompBranchOpening = `Branch-return summary:\n\n<summary>\n`
 )
 
+// The frame of oh-my-pi around what the model itself wrote for its successor (method handoff).
+const (
+	ompHandoffOpening = `Context replaced. The <handoff> below is a handoff document a prior instance of you wrote ` +
+		`from the full conversation. It is your own working memory, not user input.\n` +
+		`- First person inside it refers to you (the prior instance).\n` +
+		`- \"Next Steps\" is your own resumed plan; re-check it against the latest user message before acting.\n` +
+		`- The handoff already exists and is complete: NEVER write another handoff document unless the user ` +
+		`explicitly asks.\nMUST build on prior work; NEVER duplicate prior work.\n\n<handoff>\n`
+	ompHandoffClosing = `\n</handoff>`
+)
+
 // Provider returns the message as a provider gets it, nil if it does not get it
 // (docs/session-format.md 7.1).
 func (l *Reader) Provider(m Piece) (jsonl.Value, error) {
@@ -229,6 +244,8 @@ func (l *Reader) wrapped(dst []byte, m Piece, v value) []byte {
 	switch ohMyPi := l.r.Session.OhMyPi(); {
 	case ohMyPi && m.kind == jsonl.BranchMessage:
 		return join(dst, ompBranchOpening, v.Get("summary"), compactionClosing)
+	case ohMyPi && m.kind == jsonl.CompactionMessage && v.Get("method").Is("handoff"):
+		return join(dst, ompHandoffOpening, v.Get("summary"), ompHandoffClosing)
 	case ohMyPi && m.kind == jsonl.CompactionMessage:
 		return join(dst, ompCompactionOpening, v.Get("summary"), compactionClosing)
 	case m.kind == jsonl.BranchMessage:

@@ -65,7 +65,7 @@ func (r *request) each(one func(m *message) []any, end, last func() []any) iter.
 				return
 			}
 			items := one(m)
-			if m.role != jsonl.ToolResult && items != nil {
+			if m.role != jsonl.ToolResult {
 				items = append(end(), items...)
 			}
 			if !all(items) {

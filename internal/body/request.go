@@ -40,7 +40,7 @@ func newRequest(f *Form, e *replay.Envelope) (*request, error) {
 	if err != nil {
 		return nil, err
 	}
-	ref, window, _, err := e.Model()
+	ref, window, from, err := e.Model()
 	if err != nil {
 		return nil, err
 	}
@@ -51,6 +51,9 @@ func newRequest(f *Form, e *replay.Envelope) (*request, error) {
 	r.prompt, r.session, r.window = p, header.Get("id").Text(), window
 	r.model, _, _ = e.Replay().Options.Models.Lookup(ref.Provider, ref.ID)
 	r.model.Provider, r.model.ID = ref.Provider, ref.ID
+	if from == "recorded" {
+		r.window = r.model.ContextWindow // pi keeps to its catalogue, whatever a provider took
+	}
 	if r.answer, err = e.Answer(); err != nil {
 		return nil, err
 	}

@@ -177,6 +177,9 @@ func (s *scenario) call() object {
 }
 
 func (s *scenario) result(call object, blocks ...any) {
+	if blocks == nil {
+		blocks = []any{}
+	}
 	s.message(object{"role": "toolResult", "toolCallId": call["id"], "toolName": call["name"], "content": blocks, "isError": s.IntN(4) == 0})
 }
 
@@ -341,6 +344,7 @@ func (s *scenario) branch() {
 	if s.IntN(2) == 0 {
 		s.add("branch_summary", object{"fromId": strings.Trim(from, `"`), "summary": s.says(), "fromHook": false})
 	}
+	s.choose()
 }
 
 // edit changes or removes an earlier message.

@@ -55,7 +55,8 @@ func TestCheck(t *testing.T) {
 	}
 	others, _ := filepath.Glob("../dialect/claude/testdata/*.jsonl") // of other agents
 	more, _ := filepath.Glob("../../testdata/dialects/*.json*")
-	for _, file := range append(others, more...) {
+	variants, _ := filepath.Glob("../../replay/testdata/oh-my-pi/*/session.jsonl")
+	for _, file := range slices.Concat(others, more, variants) {
 		for _, f := range File(file, everything()).Findings {
 			seen[f.Code] = true
 		}

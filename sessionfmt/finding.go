@@ -236,7 +236,7 @@ func piOnly(d *dialect.Dialect, text string) string {
 }
 
 // foreignFindings adds the findings of another agent's whole file: each unknown type once, and
-// a version that is newer than the newest known.
+// a newer version than the newest known, where such a type shows that it matters.
 func (s *Session) foreignFindings() error {
 	for _, typ := range slices.Sorted(maps.Keys(s.Coverage.strange)) {
 		what := "of the unknown type " + typ
@@ -262,12 +262,22 @@ func (s *Session) foreignFindings() error {
 		version := s.dialect.Version(first).Text()
 		s.wroteIt = cmp.Or(s.wroteIt, version)
 		if version != "" && dialect.Older(s.dialect.Newest, version) {
-			s.find("too-new", i, "version %s of %s wrote it, and the newest known is %s: its rules may differ",
-				Quote(version), s.dialect.Name, s.dialect.Newest)
+			if s.newer = version; len(s.Coverage.strange) > 0 {
+				s.find("too-new", i, "%s, and writes records that are not known: its rules may differ", s.Newer())
+			}
 			break
 		}
 	}
 	return nil
+}
+
+// Newer names the version that wrote the session, and the newest known, if the first is newer; else it is empty.
+func (s *Session) Newer() string {
+	if s.newer == "" {
+		return ""
+	}
+	return fmt.Sprintf("version %s of %s wrote it, and the newest known is %s", Quote(s.newer), s.dialect.Name,
+		s.dialect.Newest)
 }
 
 // Reached reports whether record i stands where a finding is, or after it.

@@ -131,6 +131,7 @@ type Session struct {
 	kept       map[int]dialect.Kept // prompts that transforms keep
 	used       ruling               // the rules of another agent's entries
 	wroteIt    string               // the version of the agent that wrote the header, or else the leaf
+	newer      string               // that version, if it is newer than the newest known
 	counted    map[string]float64   // by run, what the agent counted, US dollars
 	owner      string               // see Owner
 	aside      []dialect.Span       // lines of sub-agents' calls; see AsideCalls

@@ -138,6 +138,7 @@ var finders = map[string]Check{
 	"result-lost-call":    {leaf: (*walk).resultLostCall},
 	"maybe-cleared":       {watch: (*walk).clearedWatch},
 	"request-unproved":    {file: (*subject).unprovedRequest},
+	"too-new":             {file: (*subject).newerVersion},
 	"request-differs":     {watch: (*walk).recordedWatch},
 	"failed-answer":       {leaf: (*walk).failedAnswer},
 	"line-size":           {leaf: (*walk).lineSize},

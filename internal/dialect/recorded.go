@@ -193,6 +193,14 @@ func (r *Recorded) FirstMarked() int {
 	return int(first)
 }
 
+// HasMark reports whether message k has a mark for the cache.
+func (r *Recorded) HasMark(k int) bool {
+	at := strconv.Itoa(k)
+	return slices.ContainsFunc(r.Marks, func(m Mark) bool {
+		return len(m.Path) > 1 && m.Path[0].Is("messages") && string(m.Path[1]) == at
+	})
+}
+
 // MarkedTurn returns the JSON of message k with its marks for the cache.
 func (r *Recorded) MarkedTurn(k int, text []byte) jsonl.Value {
 	for _, m := range r.Marks {

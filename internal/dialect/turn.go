@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/sha256"
+	"hash"
 	"slices"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -19,7 +20,11 @@ type Turn struct {
 }
 
 // Digest is the digest of its canonical text.
-func (t Turn) Digest() Digest { return sha256.Sum256(t.AppendCanonical(nil)) }
+func (t Turn) Digest() Digest {
+	h := sha256.New()
+	t.WriteCanonical(h)
+	return Digest(h.Sum(nil))
+}
 
 // TurnOf returns a message in the provider's form.
 func TurnOf(m jsonl.Value) (t Turn) {
@@ -54,6 +59,24 @@ func (t Turn) AppendCanonical(dst []byte) []byte {
 	return AppendSorted(dst, append(own, t.Fields...))
 }
 
+// WriteCanonical writes the message to a hash as AppendCanonical appends it.
+func (t Turn) WriteCanonical(to hash.Hash) {
+	if t.Fields != nil {
+		to.Write(t.AppendCanonical(nil))
+		return
+	}
+	before := []byte(`{"content":[`)
+	for _, p := range t.Parts {
+		to.Write(before)
+		to.Write(p)
+		before = []byte{','}
+	}
+	if t.Parts == nil {
+		to.Write(before)
+	}
+	to.Write(append(append([]byte(`],"role":`), t.Role...), '}'))
+}
+
 // List is an array of values.
 func List(of ...jsonl.Value) jsonl.Value {
 	all := jsonl.Value{'['}
@@ -69,7 +92,9 @@ func List(of ...jsonl.Value) jsonl.Value {
 // CanonicalParts are the parts of a content in canonical spelling, without marks for the cache. A
 // text is one part.
 func CanonicalParts(content jsonl.Value) (parts []jsonl.Value) {
-	EachPart(content, func(p jsonl.Value) { parts = append(parts, AppendPart(nil, p)) })
+	EachPart(content, func(p jsonl.Value) {
+		parts = append(parts, AppendPart(make([]byte, 0, len(p)+len(`{"text":,"type":"text"}`)), p))
+	})
 	return parts
 }
 
@@ -142,16 +167,15 @@ func appendText(dst []byte, v jsonl.Value) []byte {
 
 // stringified reports whether a string is known to be spelled as JSON.stringify does: most are, as it wrote them.
 func stringified(v jsonl.Value) bool {
-	for rest := []byte(v); ; {
-		k := bytes.IndexByte(rest, '\\')
-		if k < 0 {
-			return utf8.Valid(v)
+	for i := 0; i < len(v); i++ {
+		if v[i] != '\\' {
+			continue
 		}
-		if rest[k+1] == '/' || rest[k+1] == 'u' && !isControl(rest[k+2:]) {
+		if i++; v[i] == '/' || v[i] == 'u' && !isControl(v[i+1:]) {
 			return false
 		}
-		rest = rest[k+2:]
 	}
+	return utf8.Valid(v)
 }
 
 // isControl reports whether four digits are those of a control character that has no shorter escape, as

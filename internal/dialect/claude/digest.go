@@ -62,7 +62,7 @@ func (r *requests) digest(of *dialect.Recorded) (d dialect.Digest, err error) {
 	var fields []jsonl.Field
 	for _, f := range of.Head {
 		if !slices.Contains(notHashed, f.Name) {
-			f.Value = dialect.AppendCanonical(nil, of.Marked(f), true)
+			f.Value = r.canonical(of.Marked(f))
 			fields = append(fields, f)
 		}
 	}
@@ -72,6 +72,7 @@ func (r *requests) digest(of *dialect.Recorded) (d dialect.Digest, err error) {
 	if bytes.Equal(r.hashed.head, head) {
 		states = r.hashed.states[:min(of.Sent.Shared(r.hashed.sent), len(r.hashed.states))]
 	}
+	all := !aside(of.Source) // the next one may build on it
 	plain := min(len(states), of.FirstMarked())
 	now := begun(head, states[:plain])
 	k := plain
@@ -79,21 +80,43 @@ func (r *requests) digest(of *dialect.Recorded) (d dialect.Digest, err error) {
 		if err != nil {
 			return d, err
 		}
-		text := t.AppendCanonical(nil)
-		if k >= len(states) && !aside(of.Source) {
+		if k >= len(states) && all {
 			state := begun(head, states)
-			writeElement(state, k, text)
+			writeComma(state, k)
+			t.WriteCanonical(state)
 			states = append(states, state)
 		}
-		writeElement(now, k, dialect.AppendCanonical(nil, of.MarkedTurn(k, text), true))
+		if writeComma(now, k); of.HasMark(k) {
+			now.Write(dialect.AppendCanonical(nil, of.MarkedTurn(k, t.AppendCanonical(nil)), true))
+		} else {
+			t.WriteCanonical(now)
+		}
 		k++
 	}
-	if !aside(of.Source) {
+	if all {
 		r.hashed = hashed{head, of.Sent, states}
 	}
 	now.Write(after)
 	return dialect.Digest(now.Sum(nil)), nil
 }
+
+// canonical is a field of a body in canonical spelling. Those of a shape are the same values in many requests.
+func (r *requests) canonical(v jsonl.Value) jsonl.Value {
+	if len(v) < leastSpelled {
+		return dialect.AppendCanonical(nil, v, true)
+	}
+	of := &v[0]
+	if r.spelled[of] == nil {
+		if len(r.spelled) == mostSpelled {
+			clear(r.spelled)
+		}
+		r.spelled[of] = dialect.AppendCanonical(nil, v, true)
+	}
+	return r.spelled[of]
+}
+
+// mostSpelled is how many fields are kept in canonical spelling, of at least leastSpelled bytes.
+const mostSpelled, leastSpelled = 32, 1 << 10
 
 // begun is a hash after the last of these states, or after the head.
 func begun(head []byte, states []hash.Hash) hash.Hash {
@@ -107,11 +130,10 @@ func begun(head []byte, states []hash.Hash) hash.Hash {
 	return h
 }
 
-func writeElement(h hash.Hash, k int, text []byte) {
+func writeComma(h hash.Hash, k int) {
 	if k > 0 {
 		h.Write([]byte{','})
 	}
-	h.Write(text)
 }
 
 // Prompt is of [dialect.Body].

@@ -20,6 +20,8 @@ type requests struct {
 	had    map[string]*dialect.Recorded // by id
 	run    *run
 	hashed hashed
+	// fields of shapes in canonical spelling, by where they are
+	spelled map[*byte]jsonl.Value
 
 	waits     []*dialect.Recorded // for an answer
 	sessions  []string            // of each of them
@@ -50,7 +52,7 @@ func recorded(lines dialect.Lines) iter.Seq[*dialect.Recorded] {
 	return func(yield func(*dialect.Recorded) bool) {
 		r := &requests{
 			read: lines.Read, turns: map[dialect.Digest]place{}, shapes: map[dialect.Digest]jsonl.Value{},
-			had: map[string]*dialect.Recorded{},
+			had: map[string]*dialect.Recorded{}, spelled: map[*byte]jsonl.Value{},
 		}
 		for l := range lines.All {
 			for _, done := range r.line(l) {

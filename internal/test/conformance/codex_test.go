@@ -44,13 +44,14 @@ func TestCodex(t *testing.T) {
 		Fork:   []string{rolloutLine(7, "event_msg", `{"type":"thread_rolled_back","num_turns":1}`), instead},
 		Usage:  []string{"payload.usage.input_tokens", "payload.usage.output_tokens"},
 		Found: map[string]string{
-			"a line twice":            "6 repeated; +0",
-			"two files":               "9 repeated, 9 time-backward, 10 repeated, 11 repeated, 12 repeated, 13 repeated, 14 repeated; +6",
-			"a huge line":             "+0",
-			"no header":               "no-header; +0",
-			"a broken header":         "no-header, 1 malformed; +0",
-			"a newer version":         "1 too-new; +0",
-			"a call without a result": "3 call-without-result; -2",
+			"a line twice":                 "6 repeated; +0",
+			"two files":                    "9 repeated, 9 time-backward, 10 repeated, 11 repeated, 12 repeated, 13 repeated, 14 repeated; +6",
+			"a huge line":                  "+0",
+			"no header":                    "no-header; +0",
+			"a broken header":              "no-header, 1 malformed; +0",
+			"a newer version":              "+0",
+			"a newer version, and a field": "1 too-new; +0",
+			"a call without a result":      "3 call-without-result; -2",
 		},
 	})
 }

@@ -68,6 +68,7 @@ func damages() []damage {
 		{"a broken header", lines(func(l []string) []string { l[0] = l[0][:min(30, len(l[0])/2)]; return l }), "unread"},
 		{"a huge line", swap("There are two.", strings.Repeat("There are two. ", 200000)), "7 maybe-cleared; +0"},
 		{"a newer version", swap(`.1.12"`, `.200.1"`), ""},
+		{"a newer version, and a field", swap(`.1.12"`, `.200.1","tide":1`), ""},
 		{"unknown types", at(5, kind("moon"), kind("tide"), kind("moon")), "5 unknown-type, 6 unknown-type; +0"},
 		{"two files", func(l []string) string { return joined(l) + joined(l) }, "+6"},
 	}

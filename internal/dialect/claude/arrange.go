@@ -34,9 +34,8 @@ type arranger struct {
 	recorded link // the leaf that last-prompt names
 	pinned   bool // and the user chose
 
-	keeps    map[int32][]int32 // the messages that a compaction kept
-	cut      int32             // the last compaction, if it kept messages; else 0
-	replaced map[string]bool   // the calls whose results have another text
+	cut      int32           // the last compaction, if it kept messages; else 0
+	replaced map[string]bool // the calls whose results have another text
 
 	first    *dialect.Line
 	headless *dialect.Line // the first record, if its parent is missing and it is not known why
@@ -83,9 +82,8 @@ func newArranger() dialect.Arranger {
 	return &arranger{
 		at: map[uint64]link{}, results: map[uint64]int32{},
 		delegated: map[string]int{}, replaced: map[string]bool{}, shapes: map[string]dialect.Span{},
-		keeps: map[int32][]int32{},
-		tail:  [2]int32{-1, -1},
-		last:  link{entry: -1}, recorded: link{entry: -1}, forked: link{entry: -1},
+		tail: [2]int32{-1, -1},
+		last: link{entry: -1}, recorded: link{entry: -1}, forked: link{entry: -1},
 		sent: [2]sent{{entry: -1}, {entry: -1}},
 	}
 }

@@ -59,6 +59,10 @@ func (m *maker) attached(msg *dialect.Message) {
 		return
 	}
 	as := jsonl.FirstText(m.renderedRole, jsonl.Value(`"user"`))
+	words := jsonl.Value(nil) // of the user, typed while a turn was running
+	if m.attachment.Get("type").Is("queued_command") && m.attachment.Get("commandMode").Is("prompt") {
+		words = flag(true)
+	}
 	var sent []jsonl.Value
 	for one := range m.rendered.Elements {
 		content := one.Get("content")
@@ -66,7 +70,7 @@ func (m *maker) attached(msg *dialect.Message) {
 		kind := jsonl.FirstText(m.attachment.Get("type"), jsonl.Value(`""`))
 		from := jsonl.Value("{}").With("attachment", kind).
 			With("part", strconv.AppendInt(nil, int64(len(sent)), 10)).
-			With("beside", m.raw.Get("renderedBesideToolResult"))
+			With("words", words).With("beside", m.raw.Get("renderedBesideToolResult"))
 		sent = append(sent, jsonl.Value("{}").With("role", as).With("content", content).With(madeFrom, from))
 	}
 	if m.Native {

@@ -162,6 +162,28 @@ var rules = []struct{ name, lines, path, sent, findings string }{
 		u4 a3 user end`,
 		"u1 a1 u2 a2 b1 u3 a3 b2 u4", "again two on three end", "hidden-attachments hidden-attachments",
 	}, {
+		"a segment that reaches back over a compaction's summary keeps nothing",
+		`u1 - user hi
+		a1 u1 text m1 one
+		u2 a1 user more
+		a2 u2 text m2 two
+		b1 - system compact_boundary "compactMetadata":{"preservedSegment":{"headUuid":"u2","anchorUuid":"s1","tailUuid":"a2"}}
+		s1 b1 summary sum
+		u3 s1 user on
+		a3 u3 text m3 three
+		b2 - system compact_boundary "compactMetadata":{"preservedSegment":{"headUuid":"u2","anchorUuid":"s2","tailUuid":"a3"}}
+		s2 b2 summary again
+		u4 s2 user end`,
+		"u1 a1 u2 a2 b1 u3 a3 b2 u4", "again+end", "hidden-attachments hidden-attachments kept-unresolved",
+	}, {
+		"attachments may stand between a compaction and its summary",
+		`u1 - user hi
+		b1 - system compact_boundary "compactMetadata":{}
+		t1 b1 attachment date
+		s1 t1 summary sum
+		u2 s1 user on`,
+		"u1 b1 u2", "sum+on", "hidden-attachments",
+	}, {
 		"messages that two compactions name are kept by both",
 		`u1 - user hi
 		a1 u1 text m1 one

@@ -81,7 +81,7 @@ func (a *arranger) rewritten(t dialect.Tree, l *dialect.Line) {
 // for all. It follows the record before it, although the file gives it no parent.
 func (a *arranger) compact(t dialect.Tree) {
 	l, said, beside := a.held.line, a.held.said, a.held.before
-	kept, ok := a.kept(a.held.meta)
+	kept, ok := a.kept(t, a.held.meta)
 	old := a.held.old
 	a.held = nil
 	side := 0
@@ -123,7 +123,7 @@ func (a *arranger) compact(t dialect.Tree) {
 	}
 	if !ok {
 		t.Report("kept-unresolved", l,
-			"a message that this compaction kept is not in the file: only the summary is taken")
+			"what this compaction kept is not in the file, or cannot be reached in it: only the summary is taken")
 	}
 	for _, one := range beside {
 		a.put(one.ID, link{e, one.At})
@@ -136,12 +136,13 @@ func (a *arranger) compact(t dialect.Tree) {
 	}
 	a.recorded, a.pinned, a.cut, a.sent[side].entry = link{entry: -1}, false, 0, -1
 	if len(kept) > 0 {
-		a.cut, a.keeps[e] = e, kept
+		a.cut = e
 	}
 }
 
-// kept are the messages that a compaction kept, in order. One that is not there leaves none.
-func (a *arranger) kept(meta jsonl.Value) (entries []int32, ok bool) {
+// kept are the messages that a compaction kept, in order. One that is not there leaves none, and so does a segment
+// that reaches back over a compaction: the program does not get there either.
+func (a *arranger) kept(t dialect.Tree, meta jsonl.Value) (entries []int32, ok bool) {
 	has := map[int32]bool{}
 	add := func(e int32) {
 		if one := a.entries.At(e); (one.conversation() || one.code == attachment || one.code == command) && !has[e] {
@@ -162,25 +163,35 @@ func (a *arranger) kept(meta jsonl.Value) (entries []int32, ok bool) {
 	if !segment.IsObject() {
 		return nil, true
 	}
-	head, ok := a.find(segment.Get("headUuid"))
-	tail, also := a.find(segment.Get("tailUuid"))
-	if !ok || !also || !a.above(head.entry, a.end(tail.entry)) {
+	head, ok := a.at[dialect.Key(segment.Get("headUuid").Text())]
+	tail, also := a.at[dialect.Key(segment.Get("tailUuid").Text())]
+	if !ok || !also || head.entry < 0 || tail.entry < 0 {
 		return nil, false
 	}
-	first := a.at[dialect.Key(segment.Get("headUuid").Text())].entry
-	for e := a.end(tail.entry); ; e = a.entries.At(e).parent {
-		for _, k := range slices.Backward(a.keeps[e]) {
-			if add(k); k == first {
-				e = head.entry
-				break
-			}
+	for e := a.end(tail.entry); e != head.entry; {
+		add(e)
+		up := a.named(t, e)
+		if up < head.entry || up >= e || a.entries.At(up).code == boundary {
+			return nil, false
 		}
-		if add(e); e == head.entry {
-			break
-		}
+		e = up
 	}
+	add(head.entry)
 	slices.Reverse(entries)
 	return entries, true
+}
+
+// named is the entry that another one names as its parent, by way of results that follow an answer. After a message
+// that a compaction kept that is this message, where the tree has the compaction.
+func (a *arranger) named(t dialect.Tree, e int32) int32 {
+	up := a.entries.At(e).parent
+	if up < 0 || a.entries.At(up).code != boundary {
+		return up
+	}
+	if to, ok := a.at[dialect.Key(t.Read(t.Spans(int(e))[0]).Get("parentUuid").Text())]; ok {
+		return to.entry
+	}
+	return up
 }
 
 // edits adds edits of entries, one below the other, or a mark where there are none. A target

@@ -16,8 +16,10 @@ const madeFrom = "madeFrom"
 // (docs/session-format.md 16.7).
 type composer struct {
 	stretch
-	model  string
-	effort jsonl.Value // of the answer to the request
+	model   string
+	effort  jsonl.Value // of the answer to the request
+	set     jsonl.Value // the effort that the messages so far set
+	waiting []stretch   // for the effort of a later answer
 }
 
 // compose is the dialect's Compose.
@@ -38,32 +40,61 @@ func (c *composer) Add(item jsonl.Value) []jsonl.Value {
 	if said == nil {
 		return nil
 	}
-	return append(c.messages(item.Get(madeFrom).Get("effort")), said)
+	c.answer = said
+	c.waiting = append(c.waiting, c.stretch)
+	c.stretch = stretch{turns: c.turns, bare: c.bare}
+	effort := item.Get(madeFrom).Get("effort")
+	if c.turns && c.effort.IsString() && !effort.IsString() {
+		return nil
+	}
+	return c.flush(effort)
 }
 
 // Copy is possible between two stretches.
 func (c *composer) Copy(to dialect.Request) dialect.Composer {
 	next := compose(to).(*composer)
-	if next.turns != c.turns || next.bare != c.bare || next.model != c.model || !c.empty() {
+	if next.turns != c.turns || next.bare != c.bare || next.model != c.model || len(c.waiting) > 0 || !c.empty() ||
+		next.effort.IsString() != c.effort.IsString() {
 		return nil
 	}
-	next.stretch = c.stretch
+	next.set = c.set
 	return next
 }
 
-func (c *composer) End() []jsonl.Value { return c.messages(c.effort) }
+func (c *composer) End() []jsonl.Value {
+	c.waiting = append(c.waiting, c.stretch)
+	return c.flush(c.effort)
+}
+
+// flush returns the messages of stretches that wait. The effort of the answer after the last one is also that of
+// those whose answers name none.
+func (c *composer) flush(effort jsonl.Value) (all []jsonl.Value) {
+	if !c.turns || !c.effort.IsString() || string(effort) == string(c.set) {
+		effort = nil
+	}
+	for _, s := range c.waiting {
+		all = append(all, s.messages(effort)...)
+		if effort != nil {
+			c.set, effort = slices.Clone(effort), nil
+		}
+	}
+	c.waiting = c.waiting[:0]
+	return all
+}
 
 // takesSystemTurns reports whether the model that is asked gets attachments of the role system as messages of
-// that role. The snapshot tells for the model that it was written for. For another one, which a resume or
-// /model chose, its answer tells if it names an effort for its turn, and else its generation.
+// that role. The snapshot with the tools tells for the model that it was written for. For another one, which a
+// resume or /model chose, its answer tells if it names an effort for its turn, and else its generation.
 func takesSystemTurns(to dialect.Request) bool {
 	prompt := to.Prompt.Get(madeFrom)
-	if to.Answer.Get(madeFrom).Get("effort").IsString() {
-		return true
-	}
 	model := to.First.Get(madeFrom).Get("model")
-	if !prompt.Get("knows").Truthy() || !model.IsString() || model.Is(to.To.Model) {
-		return prompt.Get("turns").Truthy()
+	switch turns := prompt.Get("turns"); {
+	case to.Answer.Get(madeFrom).Get("effort").IsString():
+		return true
+	case prompt.Get("older").Truthy():
+		return false
+	case turns.Exists() && (!model.IsString() || model.Is(to.To.Model)):
+		return turns.Truthy()
 	}
 	return generation(to.To.Model) >= 5
 }
@@ -108,12 +139,12 @@ func answered(item jsonl.Value, model string) jsonl.Value {
 type stretch struct {
 	turns   bool
 	bare    bool            // no snapshot announces context
-	set     jsonl.Value     // the effort that the messages so far set
 	closed  [][]jsonl.Value // messages of the user that nothing joins
 	open    []jsonl.Value   // the blocks of the one that what follows joins
 	begun   bool            // an attachment began it
 	system  []string        // texts of the message of the role system
 	prompts [][]jsonl.Value
+	answer  jsonl.Value // after it, absent for none
 }
 
 // add takes an item that is no answer.
@@ -123,7 +154,7 @@ func (s *stretch) add(item jsonl.Value) {
 	switch {
 	case s.bare && (kind.Is("date") || kind.Is("remote_session_change")):
 		return
-	case s.turns && kind.Is("queued_command"): // the user's own words
+	case s.turns && from.Get("words").Truthy():
 		for k, b := range blocks {
 			blocks[k] = textBlock(unwrapped(b.Get("text").Text()))
 		}
@@ -131,7 +162,12 @@ func (s *stretch) add(item jsonl.Value) {
 		return
 	case s.turns && kind.Exists() && item.Get("role").Is("system"):
 		for _, b := range blocks {
-			s.system = append(s.system, strings.TrimSpace(unwrapped(b.Get("text").Text())))
+			text, last := strings.TrimSpace(unwrapped(b.Get("text").Text())), len(s.system)-1
+			if last >= 0 && from.Get("part").Int() > 0 {
+				s.system[last] += "\n" + text
+			} else {
+				s.system = append(s.system, text)
+			}
 		}
 		return
 	case kind.Exists():
@@ -217,7 +253,7 @@ func glued(result jsonl.Value, blocks []jsonl.Value) jsonl.Value {
 	return result.AppendEdited(nil, jsonl.Field{Name: "content", Value: content})
 }
 
-// messages returns the messages of the stretch, and begins the next one. effort is that of the answer after it.
+// messages returns the messages of the stretch. effort is what they set, absent for none.
 func (s *stretch) messages(effort jsonl.Value) (all []jsonl.Value) {
 	for _, p := range s.prompts {
 		s.join(p)
@@ -228,20 +264,20 @@ func (s *stretch) messages(effort jsonl.Value) (all []jsonl.Value) {
 	for _, blocks := range s.closed {
 		all = append(all, turnOf("user", blocks))
 	}
-	changed := s.turns && effort.IsString() && string(effort) != string(s.set)
-	if s.system != nil || changed {
-		var texts []jsonl.Value
-		if s.system != nil {
-			texts = append(texts, textBlock(strings.Join(s.system, "\n\n")))
-		}
-		m := turnOf("system", texts)
-		if changed {
-			m = m.With("output_config", jsonl.Value("{}").With("effort", effort))
-			s.set = slices.Clone(effort)
-		}
-		all = append(all, m)
+	var texts []jsonl.Value
+	if s.system != nil {
+		texts = []jsonl.Value{textBlock(strings.Join(s.system, "\n\n"))}
 	}
-	*s = stretch{turns: s.turns, bare: s.bare, set: s.set}
+	switch {
+	case effort != nil:
+		config := jsonl.Value("{}").With("effort", effort)
+		all = append(all, turnOf("system", texts).With("output_config", config))
+	case texts != nil:
+		all = append(all, turnOf("system", texts))
+	}
+	if s.answer.Exists() {
+		all = append(all, s.answer)
+	}
 	return all
 }
 

@@ -34,6 +34,7 @@ var samples = []struct {
 	{"newest-2.1.199.jsonl", 185, 26, 136},
 	{"subagents-2.1.39/258c7280-ae70-4798-800f-63464d01a85d.jsonl.gz", 1863, 152, 170},
 	{"fixture-preserved-segment.jsonl", 12, 5, 7},
+	{"fixture-two-boundaries-segment.jsonl", 12, 4, 4},
 	{"fixture-boundary-with-parent.jsonl", 6, 2, 6},
 	{"fixture-torn-tail.jsonl", 3, 0, 0},
 }

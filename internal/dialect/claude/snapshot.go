@@ -16,12 +16,13 @@ type sent struct {
 	entry   int32 // that holds it, -1 for none since the last compaction
 	at      dialect.Span
 	answers int  // since that entry
+	tools   bool // it has the tools
 	echo    bool // later requests hold the arguments that the model wrote
 	shape   bool // it is that of a recorded request, which nothing replaces
 }
 
-// snapshot takes a prompt snapshot. The program writes what it sends, so one that follows the first
-// answer is that of the answer too, and replaces the one before it.
+// snapshot takes a prompt snapshot. The program writes what it sends, so the first one with the tools, which mostly
+// follows the first answer, is that of the answers before too, and replaces the one before it.
 func (a *arranger) snapshot(t dialect.Tree, l *dialect.Line, above link, side int) {
 	of := t.Read(l.At).Get("attachment")
 	now := &a.sent[side]
@@ -30,7 +31,9 @@ func (a *arranger) snapshot(t dialect.Tree, l *dialect.Line, above link, side in
 		t.Join(l.Rules, int(now.entry), l.At)
 		t.Join(0, int(now.entry), now.at)
 	}
-	if now.shape || now.answers <= 1 && now.replaced(t, l.At) {
+	first := now.answers <= 1 || !now.tools
+	now.tools = of.Get("tools").IsArray()
+	if now.shape || first && now.replaced(t, l.At) {
 		a.put(l.ID, above) // a link, as progress is
 		return
 	}
@@ -285,12 +288,12 @@ func (m *maker) turns(msg *dialect.Message) {
 	from := jsonl.Value("{}")
 	for _, line := range slices.Backward(m.Lines) {
 		of := line.Get("attachment")
-		if of.Get("systemPrompt").Exists() && len(from) == len("{}") {
-			from = from.With("snapshot", flag(true))
+		if !of.Get("systemPrompt").Exists() {
+			continue
 		}
+		from = jsonl.Value("{}").With("snapshot", flag(true)).With("older", flag(!of.Get("echoWireToolInputs").Exists()))
 		if of.Get("tools").IsArray() {
-			from = from.With("turns", flag(of.Get("systemTurns").Truthy())).
-				With("knows", flag(of.Get("echoWireToolInputs").Exists()))
+			from = from.With("turns", flag(of.Get("systemTurns").Truthy()))
 			break
 		}
 	}

@@ -215,7 +215,8 @@ func (o *Options) Read(name string) (*Report, error) {
 	}
 	defer s.Close()
 	l.Session = s
-	l.Report.Coverage, l.Report.Version, l.Report.Reading = &s.Coverage, s.Version, s.Reading()
+	coverage := s.Coverage // a copy, since the report outlives the session and its index
+	l.Report.Coverage, l.Report.Version, l.Report.Reading = &coverage, s.Version, s.Reading()
 	l.Report.Owner = s.Owner()
 	if s.Header() >= 0 {
 		line := l.line(s.Header())

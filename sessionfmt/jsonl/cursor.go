@@ -269,6 +269,33 @@ type fields struct {
 	// known are the names of further members; strange reports that there was another one.
 	known   []string
 	strange bool
+	// places finds names without comparing each; nil for few.
+	places *places
+}
+
+// places has, by the hash of a name, its index + 1: 0 if there is none, and several if there is more than one.
+type places [64]uint8
+
+const several = 255
+
+func placesOf(names []string) *places {
+	var p places
+	for k, name := range names {
+		if at := &p[placeOf(name)]; *at == 0 {
+			*at = uint8(k + 1)
+		} else {
+			*at = several
+		}
+	}
+	return &p
+}
+
+func placeOf[S string | []byte](name S) int {
+	n := len(name)
+	if n == 0 {
+		return 0
+	}
+	return (n*5 + int(name[0]) + int(name[n-1])*3) % len(places{})
 }
 
 func (f *fields) reset() {
@@ -291,6 +318,15 @@ func (f *fields) match(key []byte, escaped bool) int {
 			}
 		}
 		return -1
+	}
+	if f.places != nil {
+		name := key[1 : len(key)-1]
+		if at := f.places[placeOf(name)]; at != several {
+			if at > 0 && f.names[at-1] == string(name) {
+				return int(at) - 1
+			}
+			return -1
+		}
 	}
 	return indexOf(f.names, key)
 }

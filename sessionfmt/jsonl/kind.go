@@ -260,7 +260,7 @@ var msgNames = []string{"role"}
 
 func newFields(names, more []string) fields {
 	names = slices.Concat(names, more)
-	return fields{names: names, vals: make([]Value, len(names)), nested: -1}
+	return fields{names: names, vals: make([]Value, len(names)), nested: -1, places: placesOf(names)}
 }
 
 // Read validates the whole line. One that is JSON but no object has the kind Scalar.

@@ -396,25 +396,41 @@ func (a *arranger) result(t dialect.Tree, l *dialect.Line, above link, side int)
 	if answered {
 		of = append(of, above.at)
 	}
-	ids := []string{string(l.Group)}
+	ids, beside := []string{string(l.Group)}, jsonl.Kind(0)
 	if l.Code&codeMask == results {
-		ids = ids[:0]
-		for block := range t.Read(l.At).First("message", "content").Elements {
-			if block.Get("type").Is("tool_result") {
-				ids = append(ids, block.Get("tool_use_id").Text())
-			}
-		}
+		ids, beside = resultsOf(t.Read(l.At))
 	}
 	after := a.end(up)
-	for _, id := range ids {
-		e := a.add(t, jsonl.ToolResult, l, after, side, of...)
-		a.results[dialect.Key(id)] = e
-		after = e
+	add := func(kind jsonl.Kind) {
+		after = a.add(t, kind, l, after, side, of...)
 		if answered {
-			a.entries.At(e).of, a.entries.At(up).end = up, e
-			a.entries.At(e).upto = of[0].Off
+			a.entries.At(after).of, a.entries.At(up).end = up, after
+			a.entries.At(after).upto = of[0].Off
 		}
 	}
+	for _, id := range ids {
+		add(jsonl.ToolResult)
+		a.results[dialect.Key(id)] = after
+	}
+	if beside != 0 {
+		add(beside)
+	}
+}
+
+// resultsOf are the calls whose results a record holds, and what the rest of it is, 0 for none.
+func resultsOf(line jsonl.Value) (ids []string, beside jsonl.Kind) {
+	f := line.All("message", "isMeta")
+	for block := range f[0].Get("content").Elements {
+		switch {
+		case block.Get("type").Is("tool_result"):
+			ids = append(ids, block.Get("tool_use_id").Text())
+		case f[1].Truthy():
+			beside = jsonl.Custom
+		default:
+			beside = jsonl.User
+		}
+	}
+	return ids, beside
 }
 
 // End is of [dialect.Arranger].

@@ -161,7 +161,7 @@ const (
 	user         = dialect.First + iota // a message of the user
 	note                                // one that the program wrote for the user
 	result                              // what a tool returned
-	results                             // what several did
+	results                             // what several did, or one and a text beside it
 	summary                             // the summary of a compaction
 	answer                              // a part of an answer
 	synthetic                           // an answer that no model gave
@@ -295,21 +295,21 @@ func userCode(p *jsonl.Picked) (code dialect.Code, group jsonl.Value) {
 	if p.Record[atSummary].Truthy() {
 		return summary, nil
 	}
-	n := 0
+	n, others := 0, false
 	var c jsonl.Cursor
 	c.Reset(content)
 	for range c.Elements {
 		var f [2]jsonl.String
-		if c.Fields(f[:], "type", "tool_use_id"); f[0].Is("tool_result") {
-			if n++; n == 1 {
-				group = f[1].Value
-			}
+		if c.Fields(f[:], "type", "tool_use_id"); !f[0].Is("tool_result") {
+			others = true
+		} else if n++; n == 1 {
+			group = f[1].Value
 		}
 	}
 	switch {
-	case n == 1:
+	case n == 1 && !others:
 		return result, group
-	case n > 1:
+	case n > 0:
 		return results, nil
 	case p.Record[atMeta].Truthy(), p.Record[atSummarized].IsObject():
 		return note, nil

@@ -85,6 +85,16 @@ var rules = []struct{ name, lines, path, sent, findings string }{
 		a2 r1 text m2 done`,
 		"u1 c1 r1 r1.1 a2", "hi T+T out+out done", "",
 	}, {
+		"what a record holds beside a result follows it",
+		`u1 - user hi
+		c1 u1 call m1 t1
+		{"parentUuid":"c1","uuid":"r1","sessionId":"s1","version":"2.1.17","type":"user","message":{"role":"user","content":[{"type":"text","text":"note"},{"type":"tool_result","tool_use_id":"t1","content":"out"}]}}
+		a2 r1 text m2 done
+		b1 - system compact_boundary "compactMetadata":{"preservedMessages":{"uuids":["c1","r1"]}}
+		s1 b1 summary sum
+		u2 s1 user on`,
+		"u1 c1 r1 r1.1 a2 b1 u2", "sum T out+note+on", "hidden-attachments",
+	}, {
 		"what hooks leave beside a call and its result is on the path, and sends nothing",
 		`u1 - user hi
 		c1 u1 call m1 t1

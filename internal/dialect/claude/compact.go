@@ -114,7 +114,9 @@ func (a *arranger) compact(t dialect.Tree) {
 		if a.entries.At(e).code != answer {
 			spans = spans[:1]
 		}
-		made = append(made, spans...)
+		if last := len(made) - 1; last < 0 || made[last] != spans[0] { // several entries of one line
+			made = append(made, spans...)
+		}
 	}
 	e := a.add(t, jsonl.Transform, l, before, side, made...)
 	if old {

@@ -105,9 +105,11 @@ func (m *maker) compaction() {
 			}
 			m.answer(m.Lines[k:n])
 		case m.typ.Is("user"):
-			if all := m.outcomes(); len(all) > 0 {
-				m.result(all[0], tools[string(all[0].ID)], false)
-			} else {
+			all := m.outcomes()
+			for _, b := range all {
+				m.result(b, tools[string(b.ID)])
+			}
+			if len(all) < len(m.parts) {
 				m.prompt()
 			}
 		case m.attachment.Get("type").Is("prompt_snapshot"): // of an answer, see asWritten
@@ -196,8 +198,28 @@ func (m *maker) prompt() {
 		m.attached(msg)
 		return
 	}
-	msg.Blocks = append(msg.Blocks, m.parts...)
+	m.sayRest(msg)
 	m.sent(msg)
+}
+
+// sayRest adds the blocks of the line, but for results, which are entries of their own.
+func (m *maker) sayRest(msg *dialect.Message) {
+	if len(m.outcomes()) == 0 {
+		msg.Blocks = append(msg.Blocks, m.parts...)
+		return
+	}
+	var raw []jsonl.Value
+	for k := range m.parts {
+		if b := &m.parts[k]; !isOutcome(b) {
+			msg.Blocks = append(msg.Blocks, *b)
+		}
+	}
+	for block := range m.said.Elements {
+		if !isResult(block) {
+			raw = append(raw, block)
+		}
+	}
+	m.said = dialect.List(raw...)
 }
 
 // sent adds the message of the line as it was sent.
@@ -330,7 +352,7 @@ func (m *maker) outcome() {
 		if !ok || !all[0].ID.Exists() {
 			tool = calledBy(all[0].ID, m.Lines[1:])
 		}
-		m.result(all[0], tool, false)
+		m.result(all[0], tool)
 		return
 	}
 	tools := called(m.Lines[1:])
@@ -340,7 +362,7 @@ func (m *maker) outcome() {
 		if m.Part < len(all) {
 			b = all[m.Part]
 		}
-		m.result(b, tools[string(b.ID)], len(all) > 1)
+		m.result(b, tools[string(b.ID)])
 	}
 	one()
 	m.Again = func() {
@@ -349,8 +371,8 @@ func (m *maker) outcome() {
 	}
 }
 
-// result makes a result of the line, of a call of that tool. Each of several was sent as a message.
-func (m *maker) result(b *jsonl.Block, tool jsonl.Value, several bool) {
+// result makes a result of the line, of a call of that tool. Each of several is an item, and so is the rest.
+func (m *maker) result(b *jsonl.Block, tool jsonl.Value) {
 	msg := m.e.Message(jsonl.ToolResult)
 	msg.Set("toolCallId", b.ID)
 	msg.Set("toolName", tool)
@@ -361,7 +383,7 @@ func (m *maker) result(b *jsonl.Block, tool jsonl.Value, several bool) {
 		addContent(msg, b.Text.Value)
 	}
 	msg.SetTruth("isError", b.Data.Truthy())
-	if several && m.Native {
+	if len(m.parts) > 1 && m.Native {
 		msg.Native = dialect.List(jsonl.Value("{}").With("role", m.msg.role).With("content", dialect.List(b.Raw)))
 	} else {
 		m.sent(msg)
@@ -387,7 +409,7 @@ func (m *maker) note() {
 	default:
 		msg.SetText("customType", "meta")
 		msg.Body()
-		msg.Blocks = append(msg.Blocks, m.parts...)
+		m.sayRest(msg)
 		own = true
 	}
 	if msg.SetTruth("display", true); own {

@@ -133,12 +133,14 @@ func sealed(signature jsonl.Value) jsonl.Block {
 func (m *maker) outcomes() []*jsonl.Block {
 	m.results = m.results[:0]
 	for k := range m.parts {
-		if b := &m.parts[k]; b.Kind == jsonl.OtherBlock && b.Name.Exists() {
+		if b := &m.parts[k]; isOutcome(b) {
 			m.results = append(m.results, b)
 		}
 	}
 	return m.results
 }
+
+func isOutcome(b *jsonl.Block) bool { return b.Kind == jsonl.OtherBlock && b.Name.Exists() }
 
 // calls yields the calls of lines: their ids, and the names of their tools.
 func calls(lines []jsonl.Value) iter.Seq2[jsonl.Value, jsonl.Value] {

@@ -233,15 +233,14 @@ func Shown(s *sessionfmt.Session, i int, line value) (jsonl.Kind, value) {
 	if d == nil || kind != jsonl.Transform || !line.Get("transformerName").Is("compaction") {
 		return kind, line
 	}
-	summary := value(`""`)
+	summary, at := value(`""`), line.Get("summaryAt").Int()
 	for op := range line.Get("patch").Elements {
+		k := int64(0)
 		for m := range op.Get("messages").Elements {
-			if m.Get("role").Is("user") {
+			if (d.SummaryLast || k == at) && m.Get("role").Is("user") {
 				summary = jsonl.AppendQuoted(nil, m.Get("content").ContentText())
 			}
-			if !d.SummaryLast {
-				break
-			}
+			k++
 		}
 	}
 	fields := []jsonl.Field{{Name: "patch"}, {Name: "transformerName"}, {Name: "summary", Value: summary}}

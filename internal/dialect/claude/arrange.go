@@ -24,6 +24,8 @@ type arranger struct {
 	forked  link                  // where a sub-agent's own records begin, after the context of its parent
 	last    link                  // the last one of the file itself, where it continues another
 
+	early []*dialect.Line // attachments that wait for their parent, see Next
+
 	sent [2]sent // of the file, and of its sidechain
 	// Of recorded requests, their prompts and tools by what names them, and whether the next answer
 	// is to one.
@@ -108,8 +110,8 @@ func (a *arranger) lead(id []byte) (to link, ok bool) {
 	return to, ok
 }
 
-// Next is of [dialect.Arranger], as End is.
-func (a *arranger) Next(t dialect.Tree, l *dialect.Line) {
+// take takes the next line.
+func (a *arranger) take(t dialect.Tree, l *dialect.Line) {
 	if a.first == nil {
 		a.first = l.Clone()
 	}
@@ -435,6 +437,7 @@ func resultsOf(line jsonl.Value) (ids []string, beside jsonl.Kind) {
 
 // End is of [dialect.Arranger].
 func (a *arranger) End(t dialect.Tree) {
+	a.release(t)
 	if a.held != nil {
 		a.compact(t)
 	}

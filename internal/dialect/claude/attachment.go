@@ -1,10 +1,12 @@
 package claude
 
 import (
-	"ctxtool/internal/dialect"
-	"ctxtool/sessionfmt/jsonl"
+	"bytes"
 	"slices"
 	"strconv"
+
+	"ctxtool/internal/dialect"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // neverSent are the attachments that no version sends (docs/session-format.md 16.8).
@@ -78,5 +80,39 @@ func (m *maker) attached(msg *dialect.Message) {
 	}
 	if m.renderedRole.Exists() && msg.Kind == jsonl.Custom {
 		msg.Set("details", jsonl.Value("{}").With("role", m.renderedRole))
+	}
+}
+
+// Next is of [dialect.Arranger], as End is. Version 2.1.310 writes an attachment of a sub-agent before the one that
+// is its parent: it waits for that, up to the next record that is no attachment.
+func (a *arranger) Next(t dialect.Tree, l *dialect.Line) {
+	switch l.Code & codeMask {
+	case attachment, unsent, snapshot:
+		if _, known := a.lead(l.Ref); !known && len(l.Ref) > 0 && a.entries.Len() > 0 && a.held == nil {
+			a.early = append(a.early, l.Clone())
+			return
+		}
+	default:
+		a.release(t)
+	}
+	a.take(t, l)
+	for k := 0; k < len(a.early); {
+		one := a.early[k]
+		if !bytes.Equal(one.Ref, l.ID) {
+			k++
+			continue
+		}
+		a.early = slices.Delete(a.early, k, k+1)
+		a.Next(t, one)
+		k = 0
+	}
+}
+
+// release takes the attachments whose parent did not come, as they stand in the file.
+func (a *arranger) release(t dialect.Tree) {
+	early := a.early
+	a.early = nil
+	for _, l := range early {
+		a.take(t, l)
 	}
 }

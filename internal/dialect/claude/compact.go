@@ -18,6 +18,7 @@ type compaction struct {
 	said    *dialect.Line   // the summary
 	before  []*dialect.Line // attachments between the two
 	meta    jsonl.Value
+	after   bool              // its summary stands after the messages that it kept
 	missing map[string]string // the uuid of the kept message before it, by its own
 	old     bool              // of a version that does not write what it attaches
 }
@@ -29,6 +30,8 @@ func (a *arranger) hold(t dialect.Tree, l *dialect.Line) {
 		line: l.Clone(), meta: slices.Clone(line.Get("compactMetadata")), missing: map[string]string{},
 		old: dialect.Older(line.Get("version").Text(), "2.1.43"),
 	}
+	// A rewind that summarises all from a prompt on keeps what is before it, and its summary is the end.
+	a.held.after = string(a.held.meta.Get("preservedMessages").Get("anchorUuid").Inside()) == string(l.ID)
 	a.rewritten(t, l)
 	before := ""
 	for id := range a.held.meta.Get("preservedMessages").Get("uuids").Elements {
@@ -82,7 +85,7 @@ func (a *arranger) rewritten(t dialect.Tree, l *dialect.Line) {
 func (a *arranger) compact(t dialect.Tree) {
 	l, said, beside := a.held.line, a.held.said, a.held.before
 	kept, ok := a.kept(t, a.held.meta)
-	old := a.held.old
+	old, after := a.held.old, a.held.after
 	a.held = nil
 	side := 0
 	if l.Code&sidechain != 0 {
@@ -106,7 +109,7 @@ func (a *arranger) compact(t dialect.Tree) {
 			made = append(made, one.At)
 		}
 	}
-	if said != nil {
+	if said != nil && !after {
 		made = append(made, said.At)
 	}
 	for _, e := range kept {
@@ -117,6 +120,9 @@ func (a *arranger) compact(t dialect.Tree) {
 		if last := len(made) - 1; last < 0 || made[last] != spans[0] { // several entries of one line
 			made = append(made, spans...)
 		}
+	}
+	if said != nil && after {
+		made = append(made, said.At)
 	}
 	e := a.add(t, jsonl.Transform, l, before, side, made...)
 	if old {

@@ -162,8 +162,8 @@ func (s *stretch) add(item jsonl.Value) {
 		return
 	case s.turns && kind.Exists() && item.Get("role").Is("system"):
 		for _, b := range blocks {
-			text, last := strings.TrimSpace(unwrapped(b.Get("text").Text())), len(s.system)-1
-			if last >= 0 && from.Get("part").Int() > 0 {
+			text := strings.Trim(unwrapped(b.Get("text").Text()), "\n")
+			if last := len(s.system) - 1; last >= 0 && from.Get("part").Int() > 0 {
 				s.system[last] += "\n" + text
 			} else {
 				s.system = append(s.system, text)

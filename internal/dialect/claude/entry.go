@@ -109,6 +109,9 @@ func (m *maker) compaction() {
 			for _, b := range all {
 				m.result(b, tools[string(b.ID)])
 			}
+			if at := len(m.e.Messages); at > 0 && m.raw.Get("isCompactSummary").Truthy() {
+				m.e.Set("summaryAt", strconv.AppendInt(nil, int64(at), 10))
+			}
 			if len(all) < len(m.parts) {
 				m.prompt()
 			}

@@ -22,6 +22,7 @@ var (
 	update    = flag.Bool("update", false, "write what was compared to compared.go and docs/session-format.md")
 	recording = flag.Bool("record", false, "write what is played to testdata/recorded")
 	through   = flag.String("through", "", "play them through these versions alone, separated by commas")
+	unlike    = flag.String("unlike", "", "print how these parts of requests begin to differ, separated by commas")
 	played    = flag.String("played", "", "play these scripts alone, separated by commas")
 )
 
@@ -52,6 +53,7 @@ func TestRecorded(t *testing.T) {
 	for _, name := range archives {
 		for _, dir := range agents.Unpack(t, name) {
 			lost += table.Measure(t, dir, claude.Dialect.Interface, func(with bool, c agents.Comparison) {
+				printUnlike(t, with, c)
 				if !with && !claude.Rules.Missing(c.Used) {
 					tally.Add(c.Version, c.Used, c.Asked, c.Equal[agents.Messages])
 				}
@@ -66,6 +68,16 @@ func TestRecorded(t *testing.T) {
 	}
 	t.Logf("%d requests are in no session: for titles and summaries, and those that failed\n%s", lost,
 		table.By(func(r agents.Row) agents.Row { r.Script, _, _ = strings.Cut(r.Script, "@"); r.Model = ""; return r }))
+}
+
+// printUnlike prints how parts begin to differ, if that is asked for.
+func printUnlike(t *testing.T, with bool, c agents.Comparison) {
+	for p, how := range c.Unlike {
+		if how != "" && *unlike != "" && listed(*unlike, agents.PartNames[p]) {
+			t.Logf("%s of %s, request %d of %s, records %t: %s%s", c.Script, c.Version, c.N, c.Model, with,
+				agents.PartNames[p], how)
+		}
+	}
 }
 
 // TestPlayed plays the scripts of testdata/scripts through the programs that are installed, compares what they sent

@@ -60,7 +60,13 @@ func (m *maker) attached(msg *dialect.Message) {
 		msg.Said(stringsOf(m.attachment))
 		return
 	}
-	as := jsonl.FirstText(m.renderedRole, jsonl.Value(`"user"`))
+	as, roleless := jsonl.FirstText(m.renderedRole, jsonl.Value(`"user"`)), false
+	if !m.renderedRole.Exists() && dialect.Older(m.raw.Get("version").Text(), "2.1.285") {
+		roleless = true
+		if !slices.Contains(ofUser, m.attachment.Get("type").Text()) {
+			as = jsonl.Value(`"system"`)
+		}
+	}
 	words := jsonl.Value(nil) // of the user, typed while a turn was running
 	if m.attachment.Get("type").Is("queued_command") && m.attachment.Get("commandMode").Is("prompt") {
 		words = flag(true)
@@ -72,7 +78,8 @@ func (m *maker) attached(msg *dialect.Message) {
 		kind := jsonl.FirstText(m.attachment.Get("type"), jsonl.Value(`""`))
 		from := jsonl.Value("{}").With("attachment", kind).
 			With("part", strconv.AppendInt(nil, int64(len(sent)), 10)).
-			With("words", words).With("beside", m.raw.Get("renderedBesideToolResult"))
+			With("words", words).With("beside", m.raw.Get("renderedBesideToolResult")).
+			With("roleless", flag(roleless))
 		sent = append(sent, jsonl.Value("{}").With("role", as).With("content", content).With(madeFrom, from))
 	}
 	if m.Native {
@@ -81,6 +88,13 @@ func (m *maker) attached(msg *dialect.Message) {
 	if m.renderedRole.Exists() && msg.Kind == jsonl.Custom {
 		msg.Set("details", jsonl.Value("{}").With("role", m.renderedRole))
 	}
+}
+
+// ofUser are the attachments that are never of the role system: up to 2.1.284 no record has the role.
+var ofUser = []string{
+	"account_memory_recall", "artifact_opening_prefetch", "context_sections", "coordinator_context",
+	"cowork_memory_context", "dir_sync_notice", "fork_briefing", "instructions", "poll_events", "queued_command",
+	"remote_session_change", "session_context", "unknown_command_fallback",
 }
 
 // Next is of [dialect.Arranger], as End is. Version 2.1.310 writes an attachment of a sub-agent before the one that

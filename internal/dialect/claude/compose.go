@@ -91,8 +91,8 @@ func takesSystemTurns(to dialect.Request) bool {
 	switch turns := prompt.Get("turns"); {
 	case to.Answer.Get(madeFrom).Get("effort").IsString():
 		return true
-	case prompt.Get("older").Truthy():
-		return false
+	case prompt.Get("older").Truthy(): // of a version whose snapshots do not tell
+		return generation(to.To.Model) >= 5
 	case turns.Exists() && (!model.IsString() || model.Is(to.To.Model)):
 		return turns.Truthy()
 	}
@@ -219,7 +219,7 @@ func (s *stretch) attach(blocks []jsonl.Value, from jsonl.Value) {
 	}
 	s.begun = false
 	switch beside := from.Get("beside").Truthy(); {
-	case s.turns && !beside && !from.Get("attachment").Is("instructions"):
+	case s.turns && !beside && !from.Get("attachment").Is("instructions") && !from.Get("roleless").Truthy():
 		s.join(blocks)
 	case !beside && isResult(s.open[last]):
 		s.open[last] = glued(s.open[last], blocks)

@@ -31,7 +31,9 @@ func (a *arranger) hold(t dialect.Tree, l *dialect.Line) {
 		old: dialect.Older(line.Get("version").Text(), "2.1.43"),
 	}
 	// A rewind that summarises all from a prompt on keeps what is before it, and its summary is the end.
-	a.held.after = string(a.held.meta.Get("preservedMessages").Get("anchorUuid").Inside()) == string(l.ID)
+	anchor := jsonl.FirstText(a.held.meta.Get("preservedMessages").Get("anchorUuid"),
+		a.held.meta.Get("preservedSegment").Get("anchorUuid"))
+	a.held.after = bytes.Equal(anchor.Inside(), l.ID)
 	a.rewritten(t, l)
 	before := ""
 	for id := range a.held.meta.Get("preservedMessages").Get("uuids").Elements {

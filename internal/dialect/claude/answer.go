@@ -98,3 +98,16 @@ func endingOf(line jsonl.Value) ending {
 	u := readUsage(f[0])
 	return ending{u.Prompt(), f[1].Text()}
 }
+
+// finished takes another line of an answer. It counts those that were written before they
+// ended: the last line tells.
+func (a *arranger) finished(e int32, l *dialect.Line) {
+	loose := l.Code&unfinished != 0
+	switch was := a.entries.At(e).loose; {
+	case loose && !was:
+		a.loose++
+	case !loose && was:
+		a.loose--
+	}
+	a.entries.At(e).loose, a.entries.At(e).last = loose, l.At.Off
+}

@@ -377,19 +377,6 @@ func (a *arranger) repeated(t dialect.Tree, l *dialect.Line, had link) {
 	t.Report("repeated", l, "a record of the same uuid comes before: it has that place, and this value")
 }
 
-// finished takes another line of an answer. It counts those that were written before they
-// ended: the last line tells.
-func (a *arranger) finished(e int32, l *dialect.Line) {
-	loose := l.Code&unfinished != 0
-	switch was := a.entries.At(e).loose; {
-	case loose && !was:
-		a.loose++
-	case !loose && was:
-		a.loose--
-	}
-	a.entries.At(e).loose, a.entries.At(e).last = loose, l.At.Off
-}
-
 // result adds what tools returned, with the line that called the first of them.
 func (a *arranger) result(t dialect.Tree, l *dialect.Line, above link, side int) {
 	var of []dialect.Span

@@ -90,55 +90,6 @@ func (s *Session) Counted() (dollars float64, ok bool) {
 	return dollars, len(s.counted) > 0
 }
 
-// Recorded reports whether the request of record i, an answer, is recorded beside the conversation.
-func (s *Session) Recorded(i int) bool { return s.records[i].flags&flagRecorded != 0 }
-
-// HasRecorded reports whether any request is recorded beside the conversation.
-func (s *Session) HasRecorded() bool { return s.recorded }
-
-// Requests yields the requests that are recorded beside the conversation, in the order of the file.
-// Their bodies are read while the session is open.
-func (s *Session) Requests(yield func(*dialect.Recorded, error) bool) {
-	if s.dialect == nil || s.dialect.Recorded == nil {
-		return
-	}
-	var failed error
-	all := func(yield func(dialect.Numbered) bool) {
-		off, before := int64(0), 0
-		for _, b := range s.base {
-			before += b.lines
-		}
-		for l, err := range Lines(s.src.plain(), min(readAhead, s.src.size+1)) {
-			if err != nil {
-				failed = err
-				return
-			}
-			at := dialect.Span{Off: off, Size: uint32(len(l.Raw))}
-			off += int64(len(l.Raw))
-			if l.Ended {
-				off++
-			}
-			v, bad := jsonl.ParseValue(l.Raw)
-			if bad == nil && !yield(dialect.Numbered{Number: l.Number - before, At: at, Value: v}) {
-				return
-			}
-		}
-	}
-	lines := s.NewReader()
-	again := func(at dialect.Span) (jsonl.Value, error) {
-		raw, err := lines.read(at)
-		return jsonl.Trim(raw), err
-	}
-	for r := range s.dialect.Recorded(dialect.Lines{All: all, Read: again}) {
-		if !yield(r, nil) {
-			return
-		}
-	}
-	if failed != nil {
-		yield(nil, failed)
-	}
-}
-
 // NoUsage reports whether record i is known to have no usage, without reading it.
 func (s *Session) NoUsage(i int) bool { return s.records[i].flags&flagNoUsage != 0 }
 

@@ -190,12 +190,16 @@ func (a *arrangement) Unanswered(by rule.Rule, entry int) {
 	a.s.records[entry].flags |= flagUnanswered
 }
 
-func (a *arrangement) Recorded(entry int) {
+func (a *arrangement) Recorded(entry int, at dialect.Span) {
 	a.s.records[entry].flags |= flagRecorded
-	a.s.recorded = true
+	if a.s.recorded == nil {
+		a.s.recorded = map[int]dialect.Span{}
+	}
+	a.s.recorded[entry] = at
 }
-func (a *arrangement) Copied(entry int)    { a.s.records[entry].flags |= flagCopied }
-func (a *arrangement) Delegated(entry int) { a.s.records[entry].flags |= flagDelegated }
+func (a *arrangement) About(at dialect.Span) { a.s.about = append(a.s.about, at) }
+func (a *arrangement) Copied(entry int)      { a.s.records[entry].flags |= flagCopied }
+func (a *arrangement) Delegated(entry int)   { a.s.records[entry].flags |= flagDelegated }
 func (a *arrangement) Aside(at dialect.Span) {
 	a.s.aside = append(a.s.aside, at)
 }

@@ -135,7 +135,8 @@ type Session struct {
 	counted    map[string]float64   // by run, what the agent counted, US dollars
 	owner      string               // see Owner
 	aside      []dialect.Span       // lines of sub-agents' calls; see AsideCalls
-	recorded   bool                 // a request is; see Recorded
+	recorded   map[int]dialect.Span // where the requests of answers are recorded; see Recorded
+	about      []dialect.Span       // lines that such records need
 	records    []record
 	times      []int64  // of the records, milliseconds since 1970, with Options.Times
 	held       [][]byte // lines of the last records, which are not in the file; see Hold

@@ -7,6 +7,7 @@ import (
 	"hash/maphash"
 	"slices"
 
+	"ctxtool/internal/dialect"
 	"ctxtool/replay"
 	"ctxtool/replay/ledger"
 	"ctxtool/replay/models"
@@ -55,6 +56,8 @@ type accountant struct {
 	left   map[int32]uint64 // by request; see removed
 	patch  int              // the patch that was asked for an op last, -1 for none
 	ops    []jsonl.Value    // of that
+	// what is recorded of requests, by the records of their answers; nil before it is read
+	sketches map[int]*dialect.Sketch
 }
 
 // Account returns, request by request, what a cache could have served from the prefixes of

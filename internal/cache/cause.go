@@ -29,6 +29,7 @@ const (
 	CauseEphemeral  Cause = "ephemeral"  // the previous request ended with ephemeral messages
 	CauseUncached   Cause = "uncached"   // the uncached messages at the end moved
 	CausePause      Cause = "pause"      // the cache expired
+	CauseRewritten  Cause = "rewritten"  // the agent sent an earlier message otherwise, as it recorded
 	CauseUnknown    Cause = "unknown"
 )
 
@@ -37,9 +38,11 @@ const (
 type Break struct {
 	At int `json:"at"` // messages before the break; 0 also if it is in the prompt
 	// `model`, `system`, `tools`, `thinking`, `compaction`, `idle`, `edit`, `transform`, `branch`, `ephemeral`,
-	// `uncached`, `pause`, `unknown`
-	Cause  Cause `json:"cause"`
-	Record int   `json:"-"` // the record of the entry that caused it, -1 for none
+	// `uncached`, `pause`, `rewritten`, `unknown`
+	Cause Cause `json:"cause"`
+	// read from the bodies of both requests, as their agent recorded them: `at` counts messages as they were sent
+	Recorded bool `json:"recorded,omitempty"`
+	Record   int  `json:"-"` // the record of the entry that caused it, -1 for none
 	// id of the entry that caused it; for `branch`, the first entry that the other branch does not have
 	Entry string       `json:"entry,omitempty"`
 	Op    origin.Index `json:"op,omitzero"` // the op of its patch

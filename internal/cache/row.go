@@ -124,10 +124,31 @@ func (c *accountant) row(k int) Row {
 		// the provider knows how long a prompt is that the file does not have
 		row.Shared.Tokens = min(row.Shared.Tokens, read)
 	}
+	parted := c.bodiesPart(k, compared.request)
+	switch {
+	case parted == nil || kept != known: // one of them is not recorded, or the cache expired
+		parted = nil
+	case parted.whole:
+		if said := c.l.Requests[parted.of].Size(); said > 0 {
+			row.Shared.Tokens = min(said, row.Prompt)
+		}
+	case known != c.sent[parted.of]: // the session gives a break too
+	case read+noise >= had:
+		parted = nil // the provider read beyond it
+	default:
+		row.Shared.Tokens, row.Shared.Messages = min(row.Shared.Tokens, read), parted.at
+	}
 	served := max(row.Shared.Tokens, read) // before it only unserved tokens were billed again
 	row.Expected = &Expected{served, row.Prompt - served}
 	if c.breaks[k] == nil {
-		if b := c.broken(k, kept, known, compared); b != nil {
+		b := c.broken(k, kept, known, compared)
+		if parted != nil && (b == nil || b.Cause != CauseIdle) {
+			missing := b == nil
+			if b = parted.corrected(b); missing && b != nil && !row.Estimated && !q.Free() {
+				b.Rebilled.Tokens = max(0, had-read)
+			}
+		}
+		if b != nil {
 			if from := had; !row.Estimated {
 				if b.Cause == CausePause {
 					from = row.Shared.Tokens

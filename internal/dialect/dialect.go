@@ -118,6 +118,8 @@ type Dialect struct {
 	// Recorded yields the requests that are recorded among lines. It is nil where the agent records none;
 	// one that does has Compose. See [Tree], Recorded.
 	Recorded func(lines Lines) iter.Seq[*Recorded]
+	// Sketch reads the lines that an arranger has kept; see [Tree], About.
+	Sketch func(lines iter.Seq2[Span, jsonl.Value]) map[Span]*Sketch
 }
 
 // Agent is the name of the agent; no dialect is pi's.
@@ -349,8 +351,9 @@ type Tree interface {
 	Delegated(entry int)
 	// Aside records a line that makes no entry, and has a call of a sub-agent: Make makes a usage entry of it.
 	Aside(at Span)
-	// Recorded marks an answer whose request is recorded.
-	Recorded(entry int)
+	// Recorded marks an answer whose request is recorded in a line. About keeps a line that such records need.
+	Recorded(entry int, at Span)
+	About(at Span)
 	// Leaf is the entry that the next one follows, -1 for none; Move makes it another one by a rule, which
 	// the next entry uses too. After the last line it is where the agent would resume the session.
 	Leaf() int

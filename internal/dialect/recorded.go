@@ -62,6 +62,20 @@ type Mark struct {
 	Value jsonl.Value
 }
 
+// A Sketch is what the record of a request names: enough to compare it with another one, without the texts of its
+// messages and without proof.
+type Sketch struct {
+	Params jsonl.Value // the fields of its body besides system prompt, tools and messages
+	Prompt *PromptSketch
+	Sent   *Sent
+}
+
+// A PromptSketch is the system prompt and the tools of requests, as entries have them.
+type PromptSketch struct {
+	Sections []Section
+	Tools    []jsonl.Value
+}
+
 // A Digest is the SHA-256 of a canonical text.
 type Digest = [sha256.Size]byte
 

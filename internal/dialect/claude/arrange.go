@@ -27,11 +27,10 @@ type arranger struct {
 	early []*dialect.Line // attachments that wait for their parent, see Next
 
 	sent [2]sent // of the file, and of its sidechain
-	// Of recorded requests, their prompts and tools by what names them, and whether the next answer
-	// is to one.
-	shapes    map[string]dialect.Span
-	recording bool
-	held      *compaction // one that waits for its summary
+	// Of recorded requests, their prompts and tools by what names them, and those that wait for an answer.
+	shapes map[string]dialect.Span
+	asked  []asked
+	held   *compaction // one that waits for its summary
 
 	recorded link // the leaf that last-prompt names
 	pinned   bool // and the user chose
@@ -144,6 +143,7 @@ func (a *arranger) take(t dialect.Tree, l *dialect.Line) {
 	case code == forked:
 		a.fork(t, l)
 	case code == shape:
+		t.About(l.At)
 		a.shapes[t.Read(l.At).Get("shapeHash").Text()] = l.At
 	case code == request:
 		a.request(t, l)
@@ -231,10 +231,7 @@ func (a *arranger) record(t dialect.Tree, l *dialect.Line, code dialect.Code, si
 		e := a.add(t, jsonl.Assistant, l, a.end(up), side)
 		a.finished(e, l)
 		a.sent[side].answers++
-		if a.recording {
-			t.Recorded(int(e))
-			a.recording = false
-		}
+		a.answered(t, e, l)
 		a.asWritten(t, e, l, side)
 	default:
 		a.add(t, kinds[code], l, a.end(up), side)

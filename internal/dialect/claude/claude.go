@@ -52,6 +52,7 @@ var Dialect = dialect.Dialect{
 	Newest:    "2.1.332",
 	Certainty: dialect.Certainty{Messages: "rule", System: "absent", Tools: "absent"},
 	Recorded:  recorded,
+	Sketch:    sketches,
 	Prompted:  &dialect.Certainty{Messages: "rule", System: "rule", Tools: "rule"},
 }
 

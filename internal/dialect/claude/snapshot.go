@@ -65,11 +65,12 @@ func (a *arranger) inForce(t dialect.Tree, l *dialect.Line, up int32, side int, 
 
 // request takes the record of a request, whose prompt and tools are those of its shape.
 func (a *arranger) request(t dialect.Tree, l *dialect.Line) {
+	t.About(l.At)
 	line := t.Read(l.At)
 	if aside(line.Get("querySource").Text()) {
 		return
 	}
-	a.recording = true
+	a.asked = append(a.asked, asked{line.Get("id").Text(), l.At})
 	side := 0
 	if a.tail[0] < 0 {
 		side = 1
@@ -86,6 +87,27 @@ func (a *arranger) request(t dialect.Tree, l *dialect.Line) {
 	of.Time = dialect.Untimed // records of requests have a clock of their own
 	a.inForce(t, &of, up, side, at)
 	a.ending(up).end = a.tail[side]
+}
+
+// An asked is the record of a request that waits for its answer.
+type asked struct {
+	id string
+	at dialect.Span
+}
+
+// answered takes an answer: to the request that it names, or else to the last one.
+func (a *arranger) answered(t dialect.Tree, e int32, l *dialect.Line) {
+	if len(a.asked) == 0 {
+		return
+	}
+	k := len(a.asked) - 1
+	if ref := t.Read(l.At).Get("requestRef"); ref.IsString() {
+		k = slices.IndexFunc(a.asked, func(one asked) bool { return ref.Is(one.id) })
+	}
+	if k >= 0 {
+		t.Recorded(int(e), a.asked[k].at)
+	}
+	a.asked = nil
 }
 
 // The marks in a prompt snapshot, and the sections that its texts become.

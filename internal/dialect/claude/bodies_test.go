@@ -1,0 +1,78 @@
+package claude_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"ctxtool/internal/cache"
+	"ctxtool/internal/test/must"
+	"ctxtool/replay"
+	"ctxtool/replay/ledger"
+	"ctxtool/replay/tokens"
+	"ctxtool/sessionfmt"
+)
+
+// TestBodiesPart: what ends a prefix is read from the recorded bodies of two requests, also where the session gives
+// something else.
+func TestBodiesPart(t *testing.T) {
+	t.Parallel()
+	tool := func(name string) object { return object{"name": name, "input_schema": object{}} }
+	shape := func(text string, tools ...any) object {
+		return object{"system": []any{textOf("You are it."), textOf(text)}, "tools": tools}
+	}
+	user := turnOf("user", textOf("one"))
+	now := object{"role": "system", "content": []any{textOf("now")}, "output_config": object{"effort": "low"}}
+	later := object{"role": "system", "content": []any{textOf("later")}}
+	plain := shape("Be brief.", tool("A"), tool("B"))
+	rest := []any{turnOf("assistant", textOf("1")), turnOf("user", textOf("two"))}
+	params := func(of object) object { return object{"model": "claude-x", "max_tokens": 10, "thinking": of} }
+	for _, test := range []struct {
+		about string
+		shape object
+		first any // messages of the second request
+		more  object
+		read  int
+		want  string
+	}{
+		{"it only adds", plain, []any{user, now}, nil, 30000, ""},
+		{"it only adds, and nothing was read", plain, []any{user, now}, nil, 0, ""},
+		{"a tool", shape("Be brief.", tool("A"), tool("C")), []any{user, now}, nil, 0, "tools at 0 [tool B tool C], 24800 again"},
+		{"a block of the prompt", shape("Be long.", tool("A"), tool("B")), []any{user, now}, nil, 0, "system at 0 [prompt], 24800 again"},
+		{"the thinking", plain, []any{user, now}, object{"params": params(object{"type": "enabled", "budget_tokens": 1})}, 0, "thinking at 0 [], 30000 again"},
+		{"how thinking is shown", plain, []any{user, now}, object{"params": params(object{"display": "omitted"})}, 0, ""},
+		{"a message", plain, []any{user, later}, nil, 0, "rewritten at 1 [], 30000 again"},
+		{"a message, and the provider read on", plain, []any{user, later}, nil, 30000, ""},
+	} {
+		t.Run(test.about, func(t *testing.T) {
+			second := append(slices.Clone(test.first.([]any)), rest...)
+			answer := func(id, text string, read, write int) string {
+				return fmt.Sprintf(`"type":"assistant","message":{"id":%q,"role":"assistant","model":"claude-x","content":[{"type":"text","text":%q}],"stop_reason":"end_turn","usage":{"input_tokens":0,"output_tokens":1,"cache_read_input_tokens":%d,"cache_creation_input_tokens":%d}}`, id, text, read, write)
+			}
+			asText := func(v any) string { return string(must.Get(json.Marshal(v))) + "\n" }
+			var text strings.Builder
+			for _, of := range []object{plain, test.shape} {
+				text.WriteString(asText(object{"type": "api-request-shape", "sessionId": "s1", "shapeHash": hashed(of), "shape": of}))
+			}
+			text.WriteString(newer([3]string{"u1", "", said("one")}) + asText(recordOf("r1", "", 0, plain, []any{user, now}, nil)) +
+				newer([3]string{"a1", "u1", answer("m1", "1", 0, 30000)}, [3]string{"u2", "a1", said("two")}) +
+				asText(recordOf("r2", "", 0, test.shape, second, test.more)) +
+				newer([3]string{"a2", "u2", answer("m2", "2", test.read, 31000-test.read)}))
+			s := must.Get(sessionfmt.OpenReader("s.jsonl", strings.NewReader(text.String()), sessionfmt.Options{}))
+			defer s.Close()
+			l := must.Get(ledger.Read(replay.New(s, replay.Options{}), ledger.Options{Leaf: s.Leaf(), Counter: &tokens.Pi}))
+			r := must.Get(cache.Account(l, cache.Options{Leaf: s.Leaf()}))
+			got := ""
+			for row := range r.Rows {
+				if b := row.Break; b != nil {
+					got += fmt.Sprintf("%s at %d %v, %d again", b.Cause, b.At, b.Sections, b.Rebilled.Tokens)
+				}
+			}
+			if got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}

@@ -42,7 +42,7 @@ func (s *Scanner) assigned(dst []hit, text []byte) []hit {
 		}
 		n := nameAt(text, int(f.at), int(f.end))
 		done = n.end
-		if bytes.HasSuffix(text[:n.start], []byte(markOpen)) || inPath(text, n) {
+		if bytes.HasSuffix(text[:n.start], []byte(markOpen)) || inPath(text, n) || !promising(text, n.start, n.end) {
 			continue
 		}
 		if n.strength == noName {

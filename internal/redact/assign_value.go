@@ -21,15 +21,17 @@ var ends = func() (t [256]bool) {
 func (a *assignment) runEnd(at int) int {
 	end, most := at, min(len(a.text), at+longestValue)
 	if a.s.runStart <= at && at < a.s.runEnd {
-		return a.s.runEnd
+		return min(a.s.runEnd, len(a.text))
 	}
 	for end < most && !ends[a.text[end]] {
-		if c := a.text[end]; c >= utf8.RuneSelf {
-			if r, _ := utf8.DecodeRune(a.text[end:]); !unicode.IsLetter(r) {
-				break // a quotation mark, a dash or a frame
+		size := 1
+		if a.text[end] >= utf8.RuneSelf {
+			r := rune(0)
+			if r, size = utf8.DecodeRune(a.text[end:]); r >= 0x2e80 || !unicode.IsLetter(r) {
+				break // a quotation mark, a dash, a frame, or a script without spaces between words
 			}
 		}
-		end++
+		end += size
 	}
 	a.cost += end - at
 	for end > at+1 && bytes.IndexByte([]byte(".:!?"), a.text[end-1]) >= 0 && end < most {

@@ -49,11 +49,12 @@ type Redactor struct {
 	words  *automaton
 	uses   [][]use // by word
 
-	exact  map[string]int32 // rule by exact value
-	known  bool             // it finds only exact values and their parts
-	parts  *parts           // of exact values, nil for none
-	scans  sync.Pool
-	marked map[string]bool // set of names in placeholders
+	exact   map[string]int32 // rule by exact value
+	known   bool             // it finds only exact values and their parts
+	spelled bool             // no word has characters that JSON escapes, see Scanner.worth
+	parts   *parts           // of exact values, nil for none
+	scans   sync.Pool
+	marked  map[string]bool // set of names in placeholders
 }
 
 // A use is a purpose for which a word is searched.
@@ -61,7 +62,7 @@ type use struct {
 	kind  useKind
 	rule  int32  // index of the rule, token or head; into names for a value
 	size  int    // length of the word
-	exact string // exact spelling, empty to ignore case
+	exact string // exact spelling, empty to ignore case; of a keyword, all of it in small letters
 }
 
 type useKind uint8
@@ -232,7 +233,7 @@ func (r *Redactor) index() {
 		}
 		if rule.anchors == nil || rule.gated {
 			for _, word := range rule.Keywords {
-				words.add(word, use{kind: useKeyword, rule: int32(k)})
+				words.add(begin(word), use{kind: useKeyword, rule: int32(k), exact: word})
 			}
 		}
 	}
@@ -255,7 +256,7 @@ func (r *Redactor) index() {
 	for _, w := range homeWords {
 		words.add(w, use{kind: useHome})
 	}
-	r.uses = words.uses
+	r.uses, r.spelled = words.uses, len(r.opt.Values)+len(r.opt.Patterns) == 0
 	if len(r.opt.Values)+len(r.opt.Patterns) > 0 {
 		r.words = newAutomaton(words.words)
 		return

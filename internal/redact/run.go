@@ -28,6 +28,7 @@ type Run struct {
 	own   []hit      // of a string
 	lock  sync.Mutex // of Learn and About
 	words bool       // texts are messages
+	all   bool       // every string is searched with its escapes resolved
 	later bool       // not the first pass, which has counted images already
 	Tally *Tally
 }
@@ -88,7 +89,10 @@ func (x *Run) find(line []byte, first bool) []hit {
 	if len(line) >= huge {
 		debug.FreeOSMemory() // free the memory of the previous line
 	}
-	x.edits, x.s.line, x.s.quoted = x.edits[:0], line, 0
+	x.edits, x.s.line, x.s.quoted = x.edits[:0], line, -1
+	if quotedLine(line) {
+		x.s.quoted = 1
+	}
 	if !x.walk.walk(line) {
 		x.raw(x.s.plain(x.hits[:0], line), line, first)
 		return x.edits
@@ -248,6 +252,9 @@ func (x *Run) token(t *token, line []byte, first bool) {
 		return
 	}
 	x.embedded(text, t.start, first)
+	if t.escaped && !x.all && !x.s.worth(text) {
+		return
+	}
 	how := anySpelling
 	base := x.own[:0]
 	if t.escaped {

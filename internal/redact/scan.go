@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // A Hit is a likely secret in a text: bytes Start to End, and the rule that found it.
@@ -53,6 +54,7 @@ type Scanner struct {
 	before           []spot  // and of the one before it
 
 	encoded []byte // that is being decoded
+	join    []byte // see joins
 	depth   int    // how often it was decoded
 	texts   [maxLayers]view
 }
@@ -112,7 +114,7 @@ func (s *Scanner) views(hits []hit, text []byte, how spelling) []hit {
 		}
 		for i := from; i < len(hits); i++ {
 			for h, back := &hits[i], k; back >= 0; back-- {
-				h.start, h.end = s.texts[back].where(h.start), s.texts[back].where(h.end)
+				h.start, h.end = s.texts[back].where(h.start), s.texts[back].whereEnd(h.end)
 			}
 		}
 		look, how = v.text, anySpelling
@@ -143,9 +145,18 @@ func (s *Scanner) settle(text []byte, hits []hit) []hit {
 	return merged(text, hits)
 }
 
-// merged sorts hits by start, the longest first, and merges overlapping ones. A replacement that is
+// merged sorts hits by start, the longest first, and merges overlapping ones, widened to whole characters. A replacement that is
 // no placeholder stays whole.
 func merged(text []byte, hits []hit) []hit {
+	for k := range hits {
+		h := &hits[k]
+		for h.start > 0 && h.start < len(text) && !utf8.RuneStart(text[h.start]) {
+			h.start--
+		}
+		for h.end > h.start && h.end < len(text) && !utf8.RuneStart(text[h.end]) {
+			h.end++
+		}
+	}
 	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Or(a.start-b.start, b.end-a.end) })
 	out := hits[:0]
 	for _, h := range hits {
@@ -279,8 +290,10 @@ func (s *Scanner) use(dst []hit, text []byte, word int32, end int) []hit {
 		case useShape:
 			s.shaped = append(s.shaped, int32(end))
 		case useKeyword:
-			s.wake(u.rule)
-			s.seen[u.rule] = true
+			if len(u.exact) == u.size || hasFolded(text[end-u.size:], u.exact) {
+				s.wake(u.rule)
+				s.seen[u.rule] = true
+			}
 		case useValue:
 			if start := end - len(u.exact); string(text[start:end]) == u.exact && (!s.r.short(u.rule, len(u.exact)) ||
 				isWhole(text, start, end)) {
@@ -300,6 +313,19 @@ func (s *Scanner) use(dst []hit, text []byte, word int32, end int) []hit {
 		}
 	}
 	return dst
+}
+
+// hasFolded reports whether a text begins with a word in small letters, in any case.
+func hasFolded(text []byte, word string) bool {
+	if len(text) < len(word) {
+		return false
+	}
+	for i := range len(word) {
+		if lower(text[i]) != word[i] {
+			return false
+		}
+	}
+	return true
 }
 
 // shortValue is the length of a value, in bytes, from which it is replaced within words too.

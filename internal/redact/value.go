@@ -19,7 +19,16 @@ func (a *assignment) isValue(v []byte, quoted bool) bool {
 	}) {
 		return false // a word
 	}
+	wide := 0
+	for _, c := range head {
+		if c >= utf8.RuneSelf {
+			wide++
+		}
+	}
 	m := madeOf(head)
+	if 3*wide > len(head) {
+		return false // words of another language
+	}
 	if m.odd == 0 && m.signs == 0 || repeats(head) || isPlain(v) {
 		return false
 	}

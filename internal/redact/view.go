@@ -133,6 +133,19 @@ func (v *view) where(at int) int {
 	return int(o.from) + at - int(o.at)
 }
 
+// whereEnd returns the offset in the source of the end of what ends at a byte of the view: what is left out after it
+// is no part of it.
+func (v *view) whereEnd(at int) int {
+	k := sort.Search(len(v.from), func(k int) bool { return int(v.from[k].at) >= at }) - 1
+	if k < 0 {
+		return v.where(at)
+	}
+	if o := v.from[k]; o.from >= 0 {
+		return int(o.from) + at - int(o.at)
+	}
+	return v.where(at)
+}
+
 // special has a 1 for bytes with which a unit of some spelling begins.
 var special = func() (t [256]uint8) {
 	for c := range 0x20 {
@@ -341,7 +354,9 @@ func terminal(b []byte, n int) int {
 		if len(b) < 2 {
 			return 1
 		}
-		kind, n = b[1], 2
+		if kind, n = b[1], 2; kind >= utf8.RuneSelf {
+			return 1
+		}
 	}
 	switch kind {
 	case '[':

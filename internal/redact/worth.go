@@ -1,0 +1,284 @@
+package redact
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+// This file decides which strings of a line need no search of what their escapes stand for. Most strings have only
+// escapes that cannot be part of a word, such as line breaks: what the automaton does not find in them as they are
+// spelled, it would not find without the escapes either.
+
+// worth reports whether a string of JSON, as it is spelled, may have a secret.
+func (s *Scanner) worth(text []byte) bool {
+	if !s.r.spelled || s.quoted > 0 || !s.simple(text) || hasCode(text) {
+		return true
+	}
+	found := false
+	s.r.words.each(text, func(word int32, end int) {
+		for k := 0; k < len(s.r.uses[word]) && !found; k++ {
+			u := &s.r.uses[word][k]
+			switch start := end - u.size; u.kind {
+			case useName:
+				found = promising(text, start, end)
+			case useShape:
+				found = shapeLength(text, end) >= minPart
+			case useToken:
+				k := &s.r.tokens[u.rule]
+				found = bytes.HasPrefix(text[start:], []byte(k.Prefix)) &&
+					(!k.Word || start == 0 || !isAlnum(text[start-1]) || escapes(text, start)) &&
+					shapeLength(text, start+len(k.Prefix)) >= min(k.Least, 4)
+			case useAnchor:
+				found = u.exact == "" || string(text[start:end]) == u.exact
+			default:
+				found = true
+			}
+		}
+	})
+	return found
+}
+
+// shapeLength returns how many characters of a token follow.
+func shapeLength(text []byte, at int) int {
+	n := at
+	for n < len(text) && n-at < longestShape && (isShape(text[n]) || bytes.IndexByte([]byte(`.+/\`), text[n]) >= 0) {
+		n++
+	}
+	return n - at
+}
+
+// simple reports whether no escape of a string of JSON, nor one within, makes a word with what is around it.
+func (s *Scanner) simple(text []byte) bool {
+	last, terminal, long := 0, false, s.r.words.long
+	s.join = s.join[:0] // what is before an escape, with earlier ones resolved
+	for i := nextSpecial(text, 0, anySpelling); i < len(text); i = nextSpecial(text, i, anySpelling) {
+		start, n, r := i, 0, rune(-1)
+		if text[i] != '\\' {
+			n, r = unit(text[i:], anySpelling)
+		} else {
+			for i+1 < len(text) && text[i+1] == '\\' {
+				i++
+			}
+			n, r = escape(text, start, i)
+			start = i
+		}
+		switch {
+		case n == 0:
+			i++
+			continue
+		case n < 0 || terminal && start-last < long ||
+			r >= 0 && r < utf8.RuneSelf && (special[r] != 0 || isAlnum(byte(r))):
+			return false
+		}
+		if start-last >= long {
+			s.join, last = s.join[:0], start-long
+		}
+		s.join = append(s.join, text[last:start]...)
+		s.join = append(s.join[:0], s.join[max(0, len(s.join)-long):]...)
+		terminal = start+1 < len(text) && text[start+1] == 'e'
+		if r >= 0 {
+			s.join = utf8.AppendRune(s.join, r)
+		}
+		i = start + n
+		if s.joins(text[i:min(len(text), i+1+long)]) {
+			return false
+		}
+		last = i
+	}
+	return true
+}
+
+// escape returns the length of the escape that text[start:at+1], backslashes, and what follows them are, from the last
+// backslash on, and its character, -1 for none. The length is 0 if it can make no word, and negative if that is not
+// known.
+func escape(text []byte, start, at int) (n int, r rune) {
+	if at+1 == len(text) {
+		return 0, 0
+	}
+	switch c := text[at+1]; {
+	case c == 'n' || c == 't' || c == 'r' || c == '"':
+		return 0, 0
+	case c == 'u' && (at-start)&1 == 0:
+		switch r, ok := jsonHex(text[at:]); {
+		case ok && invisible(r):
+			return 6, -1
+		case !ok || r < ' ' || r < utf8.RuneSelf && isAlnum(byte(r)):
+			return -1, 0
+		case r >= 0xd800 && r < 0xe000: // no word has a character beyond the first 65,536
+			return 0, 0
+		default:
+			return 6, r
+		}
+	case c == 'u':
+		if at+3 < len(text) && (isHex(text[at+2]) && isHex(text[at+3]) || text[at+2] == '{') {
+			return -1, 0
+		}
+		return 0, 0
+	case c == 'e':
+		if at+2 < len(text) && (text[at+2] == '\\' || bytes.IndexByte([]byte("[]P^_"), text[at+2]) >= 0) {
+			return -1, 0
+		}
+		return 2, -1
+	case c == 'b' || c == 'f':
+		return 2, -1
+	case c == '/' || c == '\'' || c == '`':
+		return 2, rune(c)
+	case c == 'x' || c-'0' < 4:
+		if n, _ := backslash(text[at:], anySpelling); n == 0 {
+			return 0, 0
+		}
+		return -1, 0
+	}
+	return 0, 0
+}
+
+// joins reports whether a word begins in what is before an escape and ends after it. An escape of terminals may also
+// swallow the next character.
+func (s *Scanner) joins(after []byte) (found bool) {
+	words, at := s.r.words, len(s.join)
+	for skip := range min(2, len(after)) {
+		words.from(append(s.join, after[skip:]...), 0, 0, func(word int32, end int) {
+			found = found || end > at && end-s.r.uses[word][0].size < at
+		})
+	}
+	return found
+}
+
+// hasCode reports whether a text has characters of base64 or hex in a row that could be decoded, or be a token.
+func hasCode(text []byte) bool {
+	for i := 0; i+8 <= len(text); i += 16 {
+		b := text[i : i+8 : i+8]
+		if inCode[b[0]]&inCode[b[1]]&inCode[b[2]]&inCode[b[3]]&
+			inCode[b[4]]&inCode[b[5]]&inCode[b[6]]&inCode[b[7]] == 0 {
+			continue
+		}
+		start, end := i, i+8
+		for start > 0 && inCode[text[start-1]] != 0 {
+			start--
+		}
+		for end < len(text) && inCode[text[end]] != 0 {
+			end++
+		}
+		if end-start >= shortestShape {
+			return true
+		}
+		i = max(i, (end-8)&^15)
+	}
+	return false
+}
+
+// longestPromise is how far after a name a value is looked for.
+const longestPromise = longestLink
+
+// promising reports whether something that could be a value stands where the value of a name would, which has the
+// word text[at:end]. The text may have the escapes of JSON.
+func promising(text []byte, at, end int) bool {
+	if r, _ := utf8.DecodeRune(text[at:]); r < 0x2e80 {
+		for end < len(text) && end-at < longestName && nameRune(text[end:]) > 0 {
+			end += nameRune(text[end:])
+		}
+	}
+	words, lines, run, letters, signs := 0, 0, 0, 0, 0
+	odd, cells := false, false
+	was := byte(0)
+	word := func() bool { // a run has ended
+		is := odd && run >= 6
+		if letters > 0 && !odd {
+			words++
+		}
+		odd, run, letters, was, signs = false, 0, 0, 0, 0
+		return is
+	}
+	for i := end; i < len(text) && i-end < longestPromise; i++ {
+		c := text[i]
+		if c == '\\' && i+1 < len(text) {
+			i++
+			switch text[i] {
+			case 'n':
+				c = '\n'
+			case 't':
+				c = '\t'
+			case 'r':
+				c = ' '
+			case 'u':
+				c, i = ' ', min(len(text)-1, i+4)
+			default:
+				c = text[i]
+			}
+		}
+		switch {
+		case c == '\n':
+			if word() {
+				return true
+			}
+			if lines++; lines > 2 && !cells || words > 1 && !cells || lines > 3 {
+				return valueBefore(text, at)
+			}
+		case isAlpha(c):
+			odd = odd || c < 'a' && was >= 'a' || run > letters
+			run, letters, was = run+1, letters+1, c
+		case c-'0' < 10:
+			odd = true
+			run++
+		case c == ' ':
+			if i == end || i > 0 && text[i-1] == ' ' {
+				cells = cells || i > end && i-end < 3
+			}
+			if word() {
+				return true
+			}
+			if words > longestWords && !cells {
+				return valueBefore(text, at)
+			}
+		case c == '\t' || c == '|' || c == ',' || c == ';' || c >= utf8.RuneSelf:
+			cells = cells || i-end < 4
+			if c >= utf8.RuneSelf {
+				odd = odd || letters > 0
+				run++
+				break
+			}
+			if word() {
+				return true
+			}
+		case ends[c] || c == '"':
+			if word() {
+				return true
+			}
+		default:
+			if run > 0 {
+				signs++
+				odd = odd || signs > 1 || c != '.' && c != '-' && c != '_' && c != '/' && c != ':' && c != '='
+			}
+			run++
+		}
+	}
+	return word() || valueBefore(text, at)
+}
+
+// valueBefore reports whether a value may stand before a name: use X as the password, value: X.
+func valueBefore(text []byte, at int) bool {
+	for most := longestName; at > 0 && most > 0 && nameRuneBefore(text[:at]) > 0; most-- {
+		at--
+	}
+	near := text[max(0, at-longestName):at]
+	if n := len(bytes.TrimRight(near, " \"'`\\")); n > 0 && (near[n-1] == ':' || near[n-1] == '=' || near[n-1] == '>') {
+		return bytes.Contains(text[max(0, at-longestLink):at], []byte("alue"))
+	}
+	return bytes.Contains(near, []byte(" as "))
+}
+
+// quotedLine reports whether a line has a sign of quoted-printable, see quotedSigns.
+func quotedLine(line []byte) bool {
+	for i := 0; ; i++ {
+		n := bytes.IndexByte(line[i:], '=')
+		if n < 0 {
+			return false
+		}
+		i += n
+		for _, sign := range quotedSigns {
+			if bytes.HasPrefix(line[i:], []byte(sign)) {
+				return true
+			}
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ctxtool/internal/base/table"
+	"ctxtool/internal/check"
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/state"
 	"ctxtool/sessionfmt"
@@ -82,7 +83,7 @@ var sessionColumns = []col[*stats.Summary]{
 	{Name: "agent", Value: func(r *stats.Summary) any { return r.Agent }},
 	{Name: "project", Value: func(r *stats.Summary) any { return base(r.CWD) }, Yields: 1},
 	{Name: "title", Flex: true, Value: func(r *stats.Summary) any {
-		found := phrase.If(r.Findings > 0, " (%s)", phrase.Count(r.Findings, "finding"))
+		found := phrase.If(r.Found > check.Info, " (%ss)", r.Found)
 		found += phrase.If(r.Owner != "", " (sub-agent of %s)", r.Owner[:min(len(r.Owner), shortID)])
 		found += phrase.If(r.Continued != "", " (goes on in %s)", r.Continued[:min(len(r.Continued), 8)])
 		return strings.TrimSpace(sessionfmt.Clean(cmp.Or(r.Name, r.First) + found))

@@ -17,7 +17,8 @@ const (
 // a batch of calls, pi ends the turn with an empty answer after the results (seen in 1.6.0). An empty answer
 // that follows anything else was aborted while its request was under way.
 func (x *indexer) unsent(line []byte, off int64) bool {
-	if len(line) > mostUnsent || !bytes.Contains(line, []byte("[]")) { // as pi spells it; bytes that lines rarely have
+	// As pi spells them; first the bytes that lines have less often.
+	if len(line) > mostUnsent || !bytes.Contains(line, []byte(`"aborted"`)) || !bytes.Contains(line, []byte("[]")) {
 		return false
 	}
 	m := jsonl.Value(line).Get("message").All("stopReason", "responseId", "content", "usage")

@@ -69,9 +69,7 @@ type Options struct {
 
 	// Entries returns ids of entries whose lines the report must contain; may be nil.
 	Entries func(r *Report) []string
-	Check   check.Options // of the lens check, and of findings of Summarize
-	// Findings has Summarize count the findings of a session of which reading finds any.
-	Findings bool
+	Check   check.Options // of the lens check
 
 	// End is called while the session is open, with the ledger of all branches and the context at the
 	// point. The report then lacks the lens check. May be nil.

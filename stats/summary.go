@@ -18,9 +18,9 @@ import (
 )
 
 // SummarySchema is that of a Summary.
-const SummarySchema = "ctxtool/ls/1"
+const SummarySchema = "ctxtool/ls/2"
 
-// A Summary is what a session is about, in a line of schema ctxtool/ls/1. One that
+// A Summary is what a session is about, in a line of schema ctxtool/ls/2. One that
 // could not be read has an error and little else.
 type Summary struct {
 	Schema string `json:"schema"`
@@ -50,13 +50,11 @@ type Summary struct {
 	Size     int64   `json:"size"`               // bytes
 	// of the last message ([figures](figures.md)), or of the header if there is none, as in the file
 	Time string `json:"time,omitempty"`
-	// errors and warnings of `ctxtool check`, of a session that could not be read as it stands
-	Findings int    `json:"findings,omitempty"`
-	Error    string `json:"error,omitempty"` // why the session cannot be read; little else is there then
+	// the highest severity of what reading the session found, `error` or `warning`; `ctxtool check` lists all findings
+	Found check.Severity `json:"found,omitempty"`
+	Error string         `json:"error,omitempty"` // why the session cannot be read; little else is there then
 
 	Calls *Calls `json:"-"` // what tells copies of them, for MarkCopies
-
-	notable bool // reading it found an error or a warning
 }
 
 // MarkCopies says of each session which part of its cost is of calls that another one owns.
@@ -144,10 +142,6 @@ func (o Options) Summarize(name string) (*Summary, error) {
 	}
 	sum.Calls, sum.Owner = &Calls{r}, r.Owner
 	sum.settle()
-	if o.Findings && sum.notable && name != "-" { // only then is the session read again
-		checks := check.Options{Models: o.Replay.Models, Now: o.Check.Now, Open: own.Open}
-		sum.Findings = check.Count(check.File(name, checks).Findings)
-	}
 	return sum, nil
 }
 
@@ -186,7 +180,7 @@ func (sum *Summary) look(l *lensRun) {
 		}
 		sum.Reading = s.Reading()
 		sum.Time = cmp.Or(stamp.Text(), sum.Time)
-		sum.Entries, sum.Size, sum.notable = s.Coverage.Entries, s.OwnSize(), check.Notable(s.Findings)
+		sum.Entries, sum.Size, sum.Found = s.Coverage.Entries, s.OwnSize(), check.Gravest(s.Findings)
 	})
 	l.Ends = append(l.Ends, func(e *replay.Envelope) {
 		u, err := e.Size()

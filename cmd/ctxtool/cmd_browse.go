@@ -304,7 +304,6 @@ func (b *browsed) sessions(w *bufio.Writer, r *http.Request, flush func()) error
 	files = slices.DeleteFunc(files, func(f listedFile) bool { return f.part && b.without })
 	opt := stats.Options{By: []string{"day", "project", "agent"}, Zone: b.zone, Open: b.opened(r, 1),
 		NoSubAgents: b.without}
-	opt.Findings, opt.Check.Now = true, b.now()
 	opt.Replay.Models = b.known
 	var all []*stats.Summary
 	of := map[*stats.Summary]listedFile{}
@@ -366,7 +365,7 @@ func (b *browsed) row(f listedFile, sum *stats.Summary) row {
 	b.mu.Unlock()
 	out.Page, out.Name, out.First, out.CWD, out.Model = address(n), sum.Name, sum.First, sum.CWD, sum.Model
 	out.From, out.To = milliseconds(sum.Began), milliseconds(sum.Time)
-	out.Entries, out.Findings, out.Cost, out.Recorded = sum.Entries, sum.Findings, sum.Cost, sum.Recorded
+	out.Entries, out.Found, out.Cost, out.Recorded = sum.Entries, sum.Found, sum.Cost, sum.Recorded
 	out.SubAgents = pages.SubAgents{Cost: sum.SubAgents, Without: sum.NoSubAgents, Unread: sum.Unread, Owner: sum.Owner}
 	out.Sizes, out.Over = []int{sum.Context}, sum.Window > 0 && int64(sum.Context) > sum.Window
 	if sum.Calls != nil {

@@ -75,7 +75,6 @@ func (o *lsOptions) check(e *env) (order sortKey, opt stats.Options, err error) 
 	opt.Open = e.opening(0) // redacted
 	opt.Open.Opened = nil   // rows say what was found
 	opt.NoSubAgents = o.noSubAgents
-	opt.Findings, opt.Check.Now = true, e.now()
 	return sortKeys[at], opt, err
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -15,13 +16,16 @@ import (
 	"ctxtool/stats"
 )
 
-// TestFindingsAgree: where ls, a page and an index say how many findings a session has, it is the number of errors and
-// warnings of check, and of the lens check.
+// TestFindingsAgree: where a page says how many findings a session has, it is the number of errors and
+// warnings of check, and of the lens check. Where ls marks a session, check has findings that severe.
 func TestFindingsAgree(t *testing.T) {
 	t.Parallel()
-	root, said := corpus.Root(t), 0
+	root, said, marked := corpus.Root(t), 0, 0
 	for _, name := range must.Get(filepath.Glob(filepath.Join(root, "testdata/sessions/*/*.jsonl"))) {
-		var all struct{ Totals check.Totals }
+		var all struct {
+			Totals check.Totals
+			Files  []struct{ Findings []struct{ Severity string } }
+		}
 		must.Do(json.Unmarshal(ranIn(root, "check", "--json", name).stdout.Bytes(), &all))
 		want := all.Totals.Errors + all.Totals.Warnings
 		if all.Totals.Unread > 0 {
@@ -34,7 +38,7 @@ func TestFindingsAgree(t *testing.T) {
 		if got := sum.Lenses.Check.Errors + sum.Lenses.Check.Warnings; got != want {
 			t.Errorf("%s: the lens check has %d findings, not %d", name, got, want)
 		}
-		var row stats.Summary
+		var row struct{ Found string }
 		must.Do(json.Unmarshal(ranIn(root, "ls", "--json", name).stdout.Bytes(), &row))
 		s := must.Get(sessionfmt.Open(name, sessionfmt.Options{}))
 		report := pages.New(replay.New(s, replay.Options{}), s.Leaf())
@@ -42,15 +46,20 @@ func TestFindingsAgree(t *testing.T) {
 		report.Check = e.checker(name, sessionfmt.Options{})
 		report.Begin(1 << 20)
 		must.Do(report.Wait())
-		for what, got := range map[string]int{"ls": row.Findings, "the page": report.Summary().Findings} {
-			if got != 0 && got != want {
-				t.Errorf("%s: %s has %d findings, not %d", name, what, got, want)
-			}
-			said += got
+		got := report.Summary().Findings
+		if got != 0 && got != want {
+			t.Errorf("%s: the page has %d findings, not %d", name, got, want)
+		}
+		said += got
+		if row.Found == "" {
+			continue
+		}
+		if marked++; got == 0 || !slices.Contains(all.Files[0].Findings, struct{ Severity string }{row.Found}) {
+			t.Errorf("%s: ls marks it with %q, the page has %d findings, and check %v", name, row.Found, got, all)
 		}
 		s.Close()
 	}
-	if said == 0 {
-		t.Error("nothing says a number")
+	if said == 0 || marked == 0 {
+		t.Errorf("pages have %d findings, and ls marks %d sessions", said, marked)
 	}
 }

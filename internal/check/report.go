@@ -28,6 +28,12 @@ func (s Severity) String() string { return severityNames[s] }
 // MarshalText returns the name, for JSON.
 func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
+// UnmarshalText reads what MarshalText returns.
+func (s *Severity) UnmarshalText(text []byte) (err error) {
+	*s, err = ParseSeverity(string(text))
+	return err
+}
+
 // ParseSeverity returns the severity with that name, or an error.
 func ParseSeverity(name string) (Severity, error) {
 	if k := slices.Index(severityNames, name); k >= 0 {
@@ -160,22 +166,16 @@ func (r *Report) Worst() (worst Severity, any bool) {
 	return worst, len(r.Findings) > 0
 }
 
-// Count returns the number of errors and warnings: what other commands say of a session's findings.
-func Count(found []Finding) (n int) {
+// Gravest returns the highest severity of what reading or replaying a session found, Info if that is nothing.
+func Gravest(found []sessionfmt.Finding) (worst Severity) {
 	for _, f := range found {
-		if f.Severity > Info {
-			n++
+		severity := Error // of what is no check
+		if c := Find(f.Code); c != nil {
+			severity = c.Severity
 		}
+		worst = max(worst, severity)
 	}
-	return n
-}
-
-// Notable reports whether reading or replaying a session found an error or a warning.
-func Notable(found []sessionfmt.Finding) bool {
-	return slices.ContainsFunc(found, func(f sessionfmt.Finding) bool {
-		c := Find(f.Code)
-		return c == nil || c.Severity > Info
-	})
+	return worst
 }
 
 // has reports whether there is a finding with that code.

@@ -77,7 +77,7 @@ export class Index {
     const title = line(s.name || s.first || s.file, 160)
     const about = [s.name || s.first ? s.file : null, s.project, s.model].filter(Boolean).map(x => line(x, 120)).join(' · ')
     return el('div', { class: s.error ? 'session-row broken' : 'session-row', role: 'row', 'data-file': s.file },
-      cell('what', s.page ? el('a', { href: s.page, dir: 'auto' }, title) : el('span', { class: 'name' }, title), s.over ? el('span', { class: 'tag warn' }, 'over the window') : null, s.findings ? el('span', { class: 'tag warn' }, count(s.findings, 'finding')) : null,
+      cell('what', s.page ? el('a', { href: s.page, dir: 'auto' }, title) : el('span', { class: 'name' }, title), s.over ? el('span', { class: 'tag warn' }, 'over the window') : null, s.findings || s.found ? el('span', { class: 'tag warn' }, s.findings ? count(s.findings, 'finding') : s.found + 's') : null,
         el('span', { class: 'about mute' }, s.error ? line(s.error, 200) : about)),
       cell('when mute', s.from ? [el('span', null, moment(s.from).slice(0, 10)), el('span', { class: 'about' }, moment(s.from).slice(11, 16))] : ''),
       cell('n', s.error ? '' : whole(s.requests)),

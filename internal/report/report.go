@@ -192,7 +192,7 @@ func (p *Report) requests(leaf int) error {
 		Cache: CacheTotal{t.Prompt, t.Recorded.CacheRead, *achieved},
 	}
 	found := r.AllFindings()
-	if p.Check != nil && (check.Notable(found) || len(l.Stopped) > 0) {
+	if p.Check != nil && (check.Gravest(found) > check.Info || len(l.Stopped) > 0) {
 		found = p.checked()
 	}
 	p.findings(found)
@@ -234,7 +234,7 @@ func (p *Report) findings(found []sessionfmt.Finding) {
 		if f.File != "" {
 			text = sessionfmt.Clean(filepath.Base(f.File)) + ": " + text
 		}
-		note := !check.Notable([]sessionfmt.Finding{f})
+		note := check.Gravest([]sessionfmt.Finding{f}) == check.Info
 		p.Head.Findings = append(p.Head.Findings, Finding{at, f.Code, f.Line, text, note})
 	}
 }
@@ -298,6 +298,8 @@ type Summary struct {
 	Requests int    `json:"requests"`
 	Entries  int    `json:"entries"`
 	Findings int    `json:"findings,omitempty"` // errors and warnings
+	// the highest severity of what reading the session found, where its findings are not counted
+	Found check.Severity `json:"found,omitempty"`
 	// Cost is in dollars, of all calls, Recorded the part of it that is recorded, and Copied the one
 	// that another session of the store has too. Tokens are those of all recorded prompts, Read those of them that came
 	// from a cache.

@@ -26,7 +26,8 @@ func answerName(message, request jsonl.Value) jsonl.Value {
 	if !message.IsString() {
 		id = nil
 	}
-	name := append(append([]byte{'"'}, id...), `\n`...)
+	name := append(make([]byte, 0, len(id)+len(by)+4), '"')
+	name = append(append(name, id...), `\n`...)
 	return append(append(name, by...), '"')
 }
 

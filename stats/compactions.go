@@ -8,6 +8,7 @@ import (
 
 	"ctxtool/internal/base/table"
 	"ctxtool/internal/ops"
+	"ctxtool/internal/phrase"
 	"ctxtool/internal/survival"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
@@ -60,10 +61,13 @@ type Compacting struct {
 	As      string `json:"as"`             // type of the entry
 	Hook    bool   `json:"hook"`           // an extension made the summary
 	Request int    `json:"request"`        // of the next request
-	// `automatic` or `manual` where the file records it, `overflow` after an answer that failed for that, else `unknown`
+	// `automatic`, `manual` or `overflow` where the file records it, an inferred `overflow` after an answer that
+	// failed for its length, else `unknown`
 	Trigger  string `json:"trigger"`
-	Evidence string `json:"evidence"` // the evidence for `trigger`, and what it may have been if it is `unknown`
-	Retried  bool   `json:"retried"`  // an answer followed without another prompt
+	Inferred bool   `json:"inferred,omitempty"` // the file does not record `trigger`: it follows from `evidence`
+	// the evidence for `trigger`, and what it may have been if it is `unknown`
+	Evidence string `json:"evidence"`
+	Retried  bool   `json:"retried"` // an answer followed without another prompt
 
 	Recorded  int64   `json:"recorded,omitempty"` // tokens before it, as the entry records
 	Before    int     `json:"before"`             // tokens of the context before it
@@ -173,6 +177,12 @@ func tokensBefore(line jsonl.Value) int64 {
 	return tokensIn(op.Get("tokensBefore"))
 }
 
+// triggers are the causes that entries record, by their words for them.
+var triggers = map[string]string{"auto": "automatic", "manual": "manual", "overflow": "overflow"}
+
+// Why returns the trigger, marked if it is inferred.
+func (c *Compacting) Why() string { return c.Trigger + phrase.If(c.Inferred, " (inferred)") }
+
 // judge sets the cause of a compaction, its band, and whether it is part of a loop. Limits other than the
 // window are settings, which no file holds.
 func (w *compactionWalk) judge(c *Compacting, recorded jsonl.Value, window int64) {
@@ -183,12 +193,10 @@ func (w *compactionWalk) judge(c *Compacting, recorded jsonl.Value, window int64
 	limit := window - piReserve
 	c.Trigger = "unknown"
 	switch {
-	case recorded.Is("manual"):
-		c.Trigger, c.Evidence = "manual", "as the file records"
-	case recorded.Is("auto"):
-		c.Trigger, c.Evidence = "automatic", "as the file records"
+	case triggers[recorded.Text()] != "":
+		c.Trigger, c.Evidence = triggers[recorded.Text()], "as the file records"
 	case w.last.failed != "":
-		c.Trigger, c.Evidence = "overflow", w.last.failed
+		c.Trigger, c.Inferred, c.Evidence = "overflow", true, "inferred: "+w.last.failed
 	case w.l.Session.Dialect() != nil:
 		c.Evidence = "the file does not record it"
 	case window <= 0:

@@ -31,10 +31,13 @@ func TestTriggers(t *testing.T) {
 		{"unknown window", "unknown", "100 tokens, but the window is unknown", long(100).compaction("k", "v", "s", before(100)), replay.Options{}},
 		{"recorded", "automatic", "as the file records", long(100).compaction("k", "v", "s", before(90)+`,"trigger":"auto"`), window},
 		{"recorded, over the threshold", "manual", "as the file records", long(100).compaction("k", "v", "s", before(33617)+`,"trigger":"manual"`), window},
-		{"too long", "overflow", "answer b failed: prompt is too long: 9 > 8",
+		{"recorded overflow", "overflow", "as the file records", long(100).compaction("k", "v", "s", before(90)+`,"trigger":"overflow"`), window},
+		{"recorded in other words", "unknown", "90 tokens, not more than 50000 less 16384, and no failed answer: manual, or by other settings",
+			long(100).compaction("k", "v", "s", before(90)+`,"trigger":"x"`), window},
+		{"too long", "overflow", "inferred: answer b failed: prompt is too long: 9 > 8",
 			long(100).answer("b", "", `,"stopReason":"error","errorMessage":"prompt is too long: 9 > 8"`).compaction("k", "v", "s", before(90)), window},
-		{"cut off", "overflow", "answer b was cut off for its length", long(100).answer("b", said("x"), `,"stopReason":"length"`).compaction("k", "v", "s", before(90)), window},
-		{"left out", "overflow", "answer b was left out by an edit",
+		{"cut off", "overflow", "inferred: answer b was cut off for its length", long(100).answer("b", said("x"), `,"stopReason":"length"`).compaction("k", "v", "s", before(90)), window},
+		{"left out", "overflow", "inferred: answer b was left out by an edit",
 			long(100).answer("b", said("x"), "").entry("e", `"type":"context_edit","targetId":"b","replacement":null`).compaction("k", "v", "s", before(90)), window},
 		{"another one left out", "unknown", "90 tokens, not more than 50000 less 16384, and no failed answer: manual, or by other settings",
 			long(100).answer("b", said("x"), "").entry("e", `"type":"context_edit","targetId":"a","replacement":null`).compaction("k", "v", "s", before(90)), window},
@@ -44,7 +47,8 @@ func TestTriggers(t *testing.T) {
 			long(100).answer("b", said("x"), `,"stopReason":"length"`).user("w", "?").compaction("k", "w", "s", before(90)), window},
 	} {
 		p := c.session.look(t, stats.Options{Replay: c.opt}, "compactions").Compactions
-		if len(p.List) != 1 || p.List[0].Trigger != c.trigger || p.List[0].Evidence != c.evidence {
+		if len(p.List) != 1 || p.List[0].Trigger != c.trigger || p.List[0].Evidence != c.evidence ||
+			p.List[0].Inferred != strings.HasPrefix(c.evidence, "inferred: ") {
 			t.Errorf("%s: %+v", c.name, p.List)
 		}
 	}

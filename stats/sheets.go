@@ -63,8 +63,9 @@ func (p *CompactionsPart) sheets() []table.Sheet {
 	return []table.Sheet{main, why.Of(several)}
 }
 
-var compactionColumns = table.Fields("session=file:path entry:entry why=trigger before:tokens~ after:tokens~ "+
+var compactionColumns = table.Fields("session=file:path entry:entry $ before:tokens~ after:tokens~ "+
 	"freed=reduction:share band!2 kept!1 $ $ $ $ $", []col[*Compacting]{
+	{Name: "why", Value: func(c *Compacting) any { return c.Why() }},
 	{Name: "turn", Yields: 3, Value: func(c *Compacting) any { return phrase.If(c.Split, "split") }},
 	{Name: "paths", Value: func(c *Compacting) any { return found(c.Survival.Paths) }},
 	{Name: "commands", Value: func(c *Compacting) any { return found(c.Survival.Commands) }},
@@ -90,8 +91,12 @@ func found(k survival.Kept) string {
 
 // note is all of them in a sentence.
 func (p *CompactionsPart) note() string {
+	why := map[string]int{}
+	for i := range p.List {
+		why[p.List[i].Why()]++
+	}
 	text := fmt.Sprintf("%s: %s; %d in the band of 60 to 80 percent", phrase.Count(p.Count, "compaction"),
-		tally(p.Triggers), p.Bands["in"])
+		tally(why), p.Bands["in"])
 	if p.Loops > 0 {
 		text += fmt.Sprintf("; %d in a loop", p.Loops)
 	}

@@ -190,7 +190,8 @@ type Compaction struct {
 	At        *int64 `parquet:"written_at,timestamp(millisecond)"` // of the entry
 	OnPath    bool   `parquet:"on_path"`                           // it is on the path to the leaf
 	RequestNo *int64 `parquet:"request_no"`                        // the next request on its branch
-	// `automatic` or `manual` where the file records it, `overflow` after an answer that failed for that, or `unknown`
+	// `automatic`, `manual` or `overflow` where the file records it, `overflow (inferred)` after an answer that
+	// failed for its length, or `unknown`
 	Trigger         *string  `parquet:"trigger,dict"`
 	Hook            *bool    `parquet:"hook"`                // an extension made the summary
 	RecordedTokens  *int64   `parquet:"recorded_tokens"`     // before it, as its entry records

@@ -217,7 +217,8 @@ func (m *maker) compactionRows() {
 // measured sets what the lens compactions says of one of the path.
 func (m *maker) measured(row *Compaction, c *stats.Compacting) {
 	lost := &c.Survival
-	row.RequestNo, row.Trigger, row.Hook = from0(c.Request), &c.Trigger, &c.Hook
+	why := c.Why()
+	row.RequestNo, row.Trigger, row.Hook = from0(c.Request), &why, &c.Hook
 	row.RecordedTokens, row.NextTokens = unless0(c.Recorded), unless0(c.Next)
 	row.BeforeTokens, row.AfterTokens = from0(c.Before), from0(c.After)
 	row.Summarized, row.Kept, row.KeptFrom = from0(c.Summarized), from0(c.Kept), unless0(c.FirstKept)

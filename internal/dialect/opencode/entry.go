@@ -236,9 +236,12 @@ func (m *maker) compaction() {
 	all := messagesOf(m.rows)
 	for k := range m.rows {
 		if p := &m.rows[k].data.part; p.typ.Is("compaction") {
-			if auto := p.raw.Get("auto"); auto.Truthy() {
+			switch auto := p.raw.Get("auto"); {
+			case p.raw.Get("overflow").Truthy(): // the provider refused the request before
+				m.e.SetText("trigger", "overflow")
+			case auto.Truthy():
 				m.e.SetText("trigger", "auto")
-			} else if auto.Exists() {
+			case auto.Exists():
 				m.e.SetText("trigger", "manual")
 			}
 			break

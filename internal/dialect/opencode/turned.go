@@ -70,6 +70,9 @@ func (m *maker) turn(line jsonl.Value) {
 	switch m.Kind {
 	case jsonl.Transform:
 		m.e.Transformer, m.e.Reason = "compaction", "compaction"
+		if why := data.Get("reason"); why.Is("auto") || why.Is("manual") {
+			m.e.Set("trigger", why)
+		}
 		m.rowText(m.e.Message(jsonl.User), checkpoint(data))
 	case jsonl.ToolResult:
 		m.rowResult(data, m.Part)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -82,12 +83,18 @@ func (s *Session) Answers(i int) bool {
 }
 
 // Counted returns what the session cost as its agent counted it, in US dollars; ok is false where it
-// did not.
-func (s *Session) Counted() (dollars float64, ok bool) {
-	for _, run := range s.counted {
-		dollars += run
+// did not. copies reports whether the count has the calls before a fork too: it began before the first of them.
+func (s *Session) Counted() (dollars float64, copies, ok bool) {
+	begins := int64(math.MaxInt64)
+	for run, cost := range s.counted {
+		dollars += cost
+		begins = min(begins, jsonl.Value(run).Int())
 	}
-	return dollars, len(s.counted) > 0
+	if line, err := s.HeaderLine(); err == nil {
+		first, timed := line.Get("timestamp").Millis()
+		copies = timed && begins > 0 && begins <= first
+	}
+	return dollars, copies, len(s.counted) > 0
 }
 
 // NoUsage reports whether record i is known to have no usage, without reading it.

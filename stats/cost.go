@@ -199,8 +199,12 @@ func newCostPart(by []string) *CostPart {
 
 // count adds a call of a session to a row, unless it was counted already. lacking is what the session's calls can lack.
 func (p *CostPart) count(session string, c *call, row int, lacking []Lack) {
+	within := c.again // the session has it twice
 	if c.again = !p.once.Add(c.id); c.again {
 		p.Copies++
+		if !within {
+			p.of(session).count(counting{copied: c.dollars})
+		}
 		return
 	}
 	p.add(c)
@@ -266,7 +270,7 @@ func (r *Report) addCost(one *CostPart) {
 		}
 	}
 	for id, c := range one.counted {
-		p.of(id).count(counting{own: c.own, counted: c.counted})
+		p.of(id).count(counting{own: c.own, counted: c.counted, copies: c.copies, summaries: c.summaries})
 	}
 	one.calls, one.once, one.counted = nil, models.CallSet{}, nil // no longer needed
 	p.gaps(one)

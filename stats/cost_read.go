@@ -197,8 +197,14 @@ func (c *costReader) end() {
 	for i := range p.calls {
 		p.count(p.session, &p.calls[i], int(p.calls[i].row), p.lacking)
 	}
-	if dollars, ok := c.Session.Counted(); ok && c.Only == (Only{}) {
-		p.of(p.session).count(counting{own: dollars, counted: true})
+	if dollars, copies, ok := c.Session.Counted(); ok && c.Only == (Only{}) {
+		one := counting{own: dollars, counted: true, copies: copies}
+		for i := range c.Session.Len() {
+			if c.Session.Kind(i) == jsonl.Transform {
+				one.summaries++
+			}
+		}
+		p.of(p.session).count(one)
 	}
 }
 

@@ -190,19 +190,27 @@ func branches(s *sessionfmt.Session) func(rec int) string {
 // An OwnCount is what agents themselves counted of sessions, beside what these cost here.
 type OwnCount struct {
 	Sessions int     `json:"sessions"` // with such a count
-	Cost     float64 `json:"cost"`     // US dollars that the agents counted for them
+	Cost     float64 `json:"cost"`     // US dollars that the agents counted for them, but for `copied`
 	Here     float64 `json:"here"`     // what they cost here
+	// of forks: US dollars that their agents counted for calls of the sessions that they were copied from
+	Copied float64 `json:"copied,omitempty"`
+	// compactions in them; a call for a summary that no file has is in `cost` and not in `here`
+	Summaries int `json:"summaries,omitempty"`
 }
 
 // A counting is what one session cost: here, and as its agent counted it in the session's file.
 type counting struct {
 	here, own float64
+	copied    float64 // cost of calls that are counted in another session
 	counted   bool
+	copies    bool // own has these too
+	summaries int
 }
 
 // count adds to what a session cost.
 func (c *counting) count(one counting) {
 	c.here, c.own, c.counted = c.here+one.here, c.own+one.own, c.counted || one.counted
+	c.copied, c.copies, c.summaries = c.copied+one.copied, c.copies || one.copies, c.summaries+one.summaries
 }
 
 // compare sums up the sessions that their agents counted.
@@ -211,6 +219,10 @@ func (p *CostPart) compare() {
 	for _, c := range p.counted {
 		if c.counted {
 			own.Sessions, own.Cost, own.Here = own.Sessions+1, own.Cost+c.own, own.Here+c.here
+			own.Summaries += c.summaries
+			if c.copies {
+				own.Cost, own.Copied = own.Cost-c.copied, own.Copied+c.copied
+			}
 		}
 	}
 	if own.Sessions > 0 {
@@ -230,6 +242,9 @@ func (c *OwnCount) note() string {
 	than, why := "less", "some resumes begin a new count, and copies are not in it"
 	if c.Cost > c.Here {
 		than, why = "more", "calls that no file has are among it"
+		if c.Summaries > 0 {
+			why += fmt.Sprintf(", such as those for the summaries of %s", phrase.Count(c.Summaries, "compaction"))
+		}
 	}
 	return fmt.Sprintf("the agent's own count%s is %s, %s %s than %s in the files: %s",
 		of, phrase.Dollars(c.Cost), phrase.Dollars(math.Abs(c.Cost-c.Here)), than, them, why)

@@ -194,6 +194,9 @@ func (a *arranger) record(t dialect.Tree, l *dialect.Line, code dialect.Code, si
 	above := a.parent(l, side)
 	up := above.entry
 	if a.lost.code != "" {
+		lost := *l
+		l = &lost
+		l.Rules |= rule.Of(lostParent)
 		if a.lost.code == "incomplete" { // unless a compaction shows that the program rewrote the file
 			a.headless = l.Clone()
 		} else {
@@ -258,6 +261,7 @@ func (a *arranger) fork(t dialect.Tree, l *dialect.Line) {
 	if a.entries.Len() == 0 {
 		a.begin(t, l)
 	}
+	l.Rules |= rule.Of(forkContext)
 	a.forked = link{a.add(t, jsonl.CustomEntry, l, to.entry, 1), l.At}
 	if !ok {
 		t.Report("incomplete", l,

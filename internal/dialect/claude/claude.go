@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"ctxtool/internal/dialect"
+	"ctxtool/internal/rule"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -31,7 +32,8 @@ var Dialect = dialect.Dialect{
 	Pick: jsonl.Pick{
 		Record: []string{"isSidechain", "subtype", "isMeta", "isCompactSummary", "logicalParentUuid", "leafUuid",
 			"explicit", "summarizeMetadata", "attachment", "rendered", "version", "parentLastUuid",
-			"requestId", "forkedFrom", "data"},
+			"requestId", "forkedFrom", "data", "hookTextLead", "ownNote", "origin",
+			"perTurnEffort"},
 		Message: []string{"id", "model", "stop_reason", "content"},
 		As:      jsonl.Names{ID: "uuid", Parent: "parentUuid", Message: "message"},
 	},
@@ -50,6 +52,7 @@ var Dialect = dialect.Dialect{
 	},
 	Version:   func(line jsonl.Value) jsonl.Value { return line.Get("version") },
 	Newest:    "2.1.332",
+	Rules:     Rules,
 	Certainty: dialect.Certainty{Messages: "rule", System: "absent", Tools: "absent"},
 	Recorded:  recorded,
 	Sketch:    sketches,
@@ -240,6 +243,10 @@ const (
 	atRequest
 	atCopied
 	atData
+	atHookLead
+	atOwnNote
+	atOrigin
+	atTurnEffort
 )
 
 // read is the dialect's Read.
@@ -252,10 +259,12 @@ func read(p *jsonl.Picked) dialect.Head {
 	switch code {
 	case user:
 		head.Code, head.Group = userCode(p)
+		head.Rules = userRules(p, p.Message[3], head.Code == results || head.Code == result)
 	case answer:
-		head.Group = answerName(p.Message[0], p.Record[atRequest])
+		head.Group, head.Rules = answerName(p.Message[0], p.Record[atRequest]), answerRules(p)
 		if p.Message[1].Is("<synthetic>") {
 			head.Code = synthetic
+			head.Rules |= rule.Of(noAnswer)
 		} else if !p.Message[2].IsString() {
 			head.Code |= unfinished
 		}
@@ -263,11 +272,14 @@ func read(p *jsonl.Picked) dialect.Head {
 		subtype := p.Record[atSubtype]
 		if code, ok := marks[string(subtype.Inside())]; ok {
 			head.Code = code
+			head.Rules = rule.If(code == command, localOutput) | rule.If(code == microcompact, clearedResult)
 		} else if subtype.Is("compact_boundary") && !p.ParentID.IsString() {
 			head.Code, head.Ref = boundary, p.Record[atLogicalParent]
 		}
 	case attachment:
-		head.Code = attachmentCode(p)
+		if head.Code = attachmentCode(p); head.Code == attachment || head.Code == user {
+			head.Rules = rule.Of(attachmentRule(p))
+		}
 	case progress:
 		if data := p.Record[atData].All("type", "message"); data[0].Is("agent_progress") {
 			line := data[1].All("type", "requestId", "message")

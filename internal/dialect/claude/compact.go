@@ -87,7 +87,7 @@ func (a *arranger) rewritten(t dialect.Tree, l *dialect.Line) {
 func (a *arranger) compact(t dialect.Tree) {
 	l, said, beside := a.held.line, a.held.said, a.held.before
 	kept, ok := a.kept(t, a.held.meta)
-	old, after := a.held.old, a.held.after
+	old, after, listed := a.held.old, a.held.after, a.held.meta.Get("preservedMessages").Get("uuids").IsArray()
 	a.held = nil
 	side := 0
 	if l.Code&sidechain != 0 {
@@ -126,6 +126,7 @@ func (a *arranger) compact(t dialect.Tree) {
 	if said != nil && after {
 		made = append(made, said.At)
 	}
+	l.Rules |= rule.If(len(kept) > 0 && listed, keptList) | rule.If(len(kept) > 0 && !listed, keptSegment)
 	e := a.add(t, jsonl.Transform, l, before, side, made...)
 	if old {
 		t.Report("hidden-attachments", l, "what the program attached after this compaction is not in the file: the "+

@@ -23,7 +23,7 @@ func streamDialect() dialect.Dialect {
 	d.Pick.Record = slices.Clone(d.Pick.Record)
 	d.Pick.Record[atSidechain] = parentCall
 	d.Certainty = dialect.Certainty{Messages: "rule", System: "absent", Tools: "absent"}
-	d.Prompted, d.Recorded = nil, nil
+	d.Prompted, d.Recorded, d.Rules = nil, nil, nil
 	return d
 }
 

@@ -57,11 +57,14 @@ const unlimited = 8192
 
 func anthropicHead(r *request) object {
 	head := object{"model": r.model.ID, "stream": true}
-	if text := clean(r.transcript.prompt); text != "" {
+	if text := clean(r.transcript.prompt); text != "" && !r.own {
 		head["system"] = []object{{"type": "text", "text": text, "cache_control": r.cacheControl()}}
 	}
-	if tools := r.anthropicTools(); tools != nil {
+	if tools := r.anthropicTools(); tools != nil && !r.own {
 		head["tools"] = tools
+	}
+	if r.own {
+		r.claudeHead(head)
 	}
 	most := r.most
 	switch {
@@ -88,6 +91,29 @@ func anthropicHead(r *request) object {
 	}
 	head["max_tokens"] = cmp.Or(most, unlimited)
 	return head
+}
+
+// claudeHead adds the system prompt and the tools as Claude Code sends them: a block for each section, which ends a part
+// of the cache, and definitions with all of their fields.
+func (r *request) claudeHead(head object) {
+	var blocks, tools []object
+	for _, p := range r.prompt.Parts {
+		blocks = append(blocks, object{"type": "text", "text": clean(p.Text), "cache_control": r.cacheControl()})
+	}
+	for _, t := range r.prompt.Tools {
+		f := t.Raw.All("name", "description", "parameters", "native")
+		tool := object{"name": f[0].Text(), "description": f[1].Text(), "input_schema": raw(f[2])}
+		for name, v := range f[3].Ordered {
+			tool[name] = raw(v)
+		}
+		tools = append(tools, tool)
+	}
+	if blocks != nil {
+		head["system"] = blocks
+	}
+	if tools != nil {
+		head["tools"] = tools
+	}
 }
 
 // disabled reports whether the model is asked not to think.

@@ -41,15 +41,14 @@ type object = map[string]any
 
 // Write writes the request of an envelope. Two messages are in memory at most.
 func (f *Form) Write(w *bufio.Writer, e *replay.Envelope) error {
-	own := e.Replay().Session.Dialect() != nil && e.Replay().Session.Dialect().Interface == f.Name
-	if recorded, err := e.Proved(); err != nil {
-		return err
-	} else if own && recorded != nil {
-		return writeRecorded(w, f, recorded)
-	}
 	r, err := newRequest(f, e)
 	if err != nil {
 		return err
+	}
+	if recorded, err := e.Proved(); err != nil {
+		return err
+	} else if r.own && recorded != nil {
+		return writeRecorded(w, f, recorded)
 	}
 	if r.model.ID == "" {
 		return r.refuse("no model at this point", "--model PROVIDER/ID names one")
@@ -58,7 +57,7 @@ func (f *Form) Write(w *bufio.Writer, e *replay.Envelope) error {
 		return err
 	}
 	items, opening := f.items(r), r.opening()
-	if own {
+	if r.own {
 		if items, err = native(e); err != nil {
 			return err
 		}
@@ -68,7 +67,7 @@ func (f *Form) Write(w *bufio.Writer, e *replay.Envelope) error {
 	}
 	if f == &anthropic {
 		items = r.marked(items)
-		if !own {
+		if !r.own {
 			items = r.leveled(items)
 		}
 	}

@@ -25,6 +25,7 @@ type request struct {
 	window  int64                  // of the model, 0 if unknown
 	room    func(most int64) int64 // what the window has room for; see measure
 	session string                 // its id
+	own     bool                   // the form is that of the session's own agent, which is not pi
 
 	api        string        // the interface in pi's sessions
 	compat     models.Compat // of the model, where the interface is its own
@@ -36,6 +37,9 @@ type request struct {
 
 func newRequest(f *Form, e *replay.Envelope) (*request, error) {
 	r := &request{form: f, e: e}
+	if d := e.Replay().Session.Dialect(); d != nil {
+		r.own = d.Interface == f.Name
+	}
 	p, err := e.Prompt()
 	if err != nil {
 		return nil, err

@@ -24,7 +24,7 @@ func TestEarned(t *testing.T) {
 	for _, pattern := range []string{"testdata/sessions/good/*", "testdata/agents/codex/*"} {
 		names = append(names, must.Get(filepath.Glob(filepath.Join(corpus.Root(t), pattern)))...)
 	}
-	for _, pattern := range []string{"vectors/pi-1.5/*.jsonl", "vectors/codex/*/rollout*", "vectors/opencode/*/opencode.db"} {
+	for _, pattern := range []string{"vectors/pi-1.5/*.jsonl", "vectors/codex/*/rollout*", "vectors/opencode/*/opencode.db", "vectors/agents/kilo/kilo.db"} {
 		found := testenv.Shared(t, pattern)
 		shared += len(found)
 		for _, name := range found {

@@ -30,6 +30,8 @@ func fieldFile(t *testing.T, agent string) string {
 	switch agent {
 	case "pi":
 		agent = "../check"
+	case "kilo":
+		agent = "opencode/kilo"
 	case "opencode2":
 		agent = "opencode/2"
 	}

@@ -16,6 +16,7 @@ import (
 // the next answer begins: its request had them as they stood then. What changes later is an
 // edit at the place where it did.
 type arranger struct {
+	agent    agent
 	row      *dialect.Line // of the session
 	messages dialect.Chunks[message]
 	parts    dialect.Chunks[part]
@@ -83,9 +84,9 @@ type part struct {
 	gone   bool // it is removed
 }
 
-func newArranger() dialect.Arranger {
+func newArranger(of agent) dialect.Arranger {
 	return &arranger{
-		known: map[uint64]int32{}, named: map[[2]uint64]int32{}, removed: map[uint64]bool{},
+		agent: of, known: map[uint64]int32{}, named: map[[2]uint64]int32{}, removed: map[uint64]bool{},
 	}
 }
 
@@ -93,7 +94,7 @@ func newArranger() dialect.Arranger {
 func (a *arranger) Next(t dialect.Tree, l *dialect.Line) {
 	switch l.Code {
 	case newer:
-		t.Fail(fmt.Errorf("row %d: the database is of a newer opencode: it has events of a later version", l.Number))
+		t.Fail(fmt.Errorf("row %d: the database is of a newer %s: it has events of a later version", l.Number, a.agent))
 	case session:
 		a.row = l.Clone()
 		t.Add(rule.Aside, jsonl.Header, l)
@@ -280,7 +281,7 @@ func (a *arranger) add(t dialect.Tree, m opened) {
 		t.Add(refused, jsonl.UsageEntry, m.begins())
 	case m.code == user && a.has(m.message, compaction):
 		a.held, m.in = &m, inOpen // a later version of its part says what stays
-	case m.code == user && !a.has(m.message):
+	case m.code == user && !a.has(m.message) && a.agent != kilo:
 	case m.code == user && a.has(m.message, synthetic) && !a.has(m.message, text):
 		a.put(t, rule.Note, m, jsonl.Custom)
 	case m.code == user:
@@ -340,6 +341,9 @@ func (a *arranger) put(t dialect.Tree, by rule.Rule, m opened, kind jsonl.Kind) 
 		m.rules |= p.rules
 	}
 	a.spans = a.appendSpans(a.spans[:0], m.message)
+	if kind != jsonl.Assistant {
+		a.spans = a.withPlace(a.spans)
+	}
 	m.entry, m.made = int32(t.Add(by, kind, m.begins(), a.spans[1:]...)), 1
 	a.send(m.message)
 }
@@ -385,7 +389,7 @@ func (a *arranger) summarize(t dialect.Tree, m opened) {
 			m.rules |= k.rules
 		}
 	}
-	asked.sums = true
+	a.spans, asked.sums = a.withPlace(a.spans), true
 	asked.entry, asked.made = int32(t.Add(rule.Compaction, jsonl.Transform, m.begins(), a.spans[1:]...)), 1
 	a.send(asked.message)
 }

@@ -22,23 +22,29 @@ var (
 // A maker makes an entry.
 type maker struct {
 	*dialect.Source
-	e    *dialect.Entry
-	rows []row // the lines
+	agent agent
+	e     *dialect.Entry
+	rows  []row // the lines
+	place *row  // the row of the session, of Kilo
 }
 
 var makers = sync.Pool{New: func() any { return new(maker) }}
 
 // makeEntry is [dialect.Dialect]'s Make.
-func makeEntry(s *dialect.Source) {
+func makeEntry(of agent, s *dialect.Source) {
 	m := makers.Get().(*maker)
 	defer func() {
-		clear(m.rows)
-		*m = maker{rows: m.rows[:0]}
+		rows := m.rows[:len(s.Lines)]
+		clear(rows)
+		*m = maker{rows: rows[:0]}
 		makers.Put(m)
 	}()
-	m.Source, m.e, m.rows = s, s.Add(), slices.Grow(m.rows, len(s.Lines))[:len(s.Lines)]
+	m.agent, m.Source, m.e, m.rows = of, s, s.Add(), slices.Grow(m.rows, len(s.Lines))[:len(s.Lines)]
 	for k, line := range s.Lines {
 		m.rows[k].read(line)
+	}
+	if last := len(m.rows) - 1; last > 0 && m.rows[last].table.Is("session") {
+		m.place, m.rows = &m.rows[last], m.rows[:last]
 	}
 	first, line := &m.rows[0], s.Lines[0]
 	m.e.Time = first.timestamp
@@ -103,7 +109,7 @@ func messagesOf(rows []row) (all [][]row) {
 
 // message makes a message of its row and its parts, without the results of its calls.
 func (m *maker) message(of []row, kind jsonl.Kind) {
-	msg, own, parts := m.e.Message(kind), &of[0], of[1:]
+	msg, own, parts := m.e.Message(kind), &of[0], m.parts(of)
 	if kind == jsonl.Custom {
 		msg.SetText("customType", "synthetic")
 		msg.SetTruth("display", true)
@@ -111,7 +117,7 @@ func (m *maker) message(of []row, kind jsonl.Kind) {
 	msg.Body()
 	addBlocks(msg, parts)
 	if kind == jsonl.Assistant {
-		msg.SetText("api", "opencode")
+		msg.SetText("api", string(m.agent))
 		m.usageOf(msg.Set, &own.data.info)
 		msg.Stop(own.data.info.stopReason())
 	}
@@ -290,8 +296,9 @@ func (m *maker) edit() {
 		return
 	}
 	msg.Body()
-	addBlocks(msg, of[0][1:])
-	m.native(msg, of[0][1:], target.data.info.role.Is("assistant"), m.foreign(&target.data.info))
+	parts := m.parts(of[0])
+	addBlocks(msg, parts)
+	m.native(msg, parts, target.data.info.role.Is("assistant"), m.foreign(&target.data.info))
 }
 
 // stopReason is why an answer ended, as pi says it, empty where its calls tell.

@@ -15,7 +15,7 @@ func (m *maker) native(msg *dialect.Message, parts []row, answer, foreign bool) 
 	switch {
 	case !m.Native:
 	case answer:
-		msg.Native = dialect.List(sentAnswer(parts, foreign))
+		msg.Native = dialect.List(m.sentAnswer(parts, foreign))
 	default:
 		msg.Native = dialect.List(jsonl.Value(`{"role":"user"}`).With("content", sentPrompt(parts)))
 	}
@@ -41,7 +41,7 @@ func sentPrompt(parts []row) jsonl.Value {
 }
 
 // sentAnswer is an answer as it is sent: to another model its reasoning is a part of the text.
-func sentAnswer(parts []row, foreign bool) jsonl.Value {
+func (m *maker) sentAnswer(parts []row, foreign bool) jsonl.Value {
 	var said, thought []byte
 	var calls []jsonl.Value
 	one := jsonl.Value(`{"role":"assistant"}`)
@@ -57,7 +57,11 @@ func sentAnswer(parts []row, foreign bool) jsonl.Value {
 			said = p.spoken().AppendText(said)
 		}
 	}
-	one = one.With("content", jsonl.AppendQuoted(nil, said))
+	content := jsonl.Value(jsonl.AppendQuoted(nil, said))
+	if m.agent == kilo && len(said) == 0 && calls != nil {
+		content = jsonl.Value("null")
+	}
+	one = one.With("content", content)
 	if len(thought) > 0 {
 		one = one.With("reasoning_content", jsonl.AppendQuoted(nil, thought))
 	}

@@ -17,7 +17,29 @@ var (
 	fields string
 	//go:embed 2/fields.txt
 	fields2 string
+	//go:embed kilo/fields.txt
+	kiloFields string
 )
+
+// An agent is a program that writes these rows, by its name.
+type agent string
+
+const (
+	opencode agent = "opencode"
+	kilo     agent = "kilo"
+)
+
+func (a agent) arranger() dialect.Arranger { return newArranger(a) }
+
+func (a agent) make(s *dialect.Source) { makeEntry(a, s) }
+
+// tables are those with the rows of a session.
+var tables = []dialect.Table{
+	{Name: "session_message", Session: "session_id", Order: []string{"seq"}},
+	{Name: "event", Session: "aggregate_id", Order: []string{"seq"}, Begins: "session.created."},
+	{Name: "message", Session: "session_id", Order: []string{"time_created", "id"},
+		Parts: &dialect.Table{Name: "part", Session: "message_id", Order: []string{"id"}}},
+}
 
 // Dialect is the format of opencode.
 var Dialect = dialect.Dialect{
@@ -26,20 +48,15 @@ var Dialect = dialect.Dialect{
 	Store: dialect.Store{Variable: "XDG_DATA_HOME", Home: filepath.Join(".local", "share"),
 		Folders: []string{filepath.Join("opencode", "opencode.db")}},
 	File: fileID, Owner: owner, Session: sessionID, Policy: "opencode", Unrecorded: "titles", OlderCopies: true,
-	Version: func(row jsonl.Value) jsonl.Value { return row.Get("version") }, Newest: "1.18.33",
+	Version: version, Newest: "1.18.33",
 	Database: &dialect.Database{
 		Files: "opencode*.db", Sessions: "session", ID: "id", Parent: "parent_id", Time: written,
-		Rows: []dialect.Table{
-			{Name: "session_message", Session: "session_id", Order: []string{"seq"}},
-			{Name: "event", Session: "aggregate_id", Order: []string{"seq"}, Begins: "session.created."},
-			{Name: "message", Session: "session_id", Order: []string{"time_created", "id"},
-				Parts: &dialect.Table{Name: "part", Session: "message_id", Order: []string{"id"}}},
-		},
+		Rows: tables,
 	},
 	Read:      read,
 	Scan:      scan,
-	New:       newArranger,
-	Make:      makeEntry,
+	New:       opencode.arranger,
+	Make:      opencode.make,
 	Rules:     Rules,
 	Certainty: dialect.Certainty{Messages: "rule", System: "absent", Tools: "absent"},
 }
@@ -52,11 +69,15 @@ var Version2 = dialect.Dialect{
 	},
 	File: fileID, Owner: owner, Session: sessionID, Policy: "opencode", Unrecorded: "titles", Neutral: true,
 	OlderCopies: true,
-	Read:        read, Scan: scan, New: newArranger, Make: makeEntry,
+	Read:        read, Scan: scan, New: opencode.arranger, Make: opencode.make,
 	Certainty: dialect.Certainty{Messages: "rule", System: "absent", Tools: "absent"},
 }
 
-func sniff(first jsonl.Value) bool { return isSession(first) && !Version2.Sniff(first) }
+func version(row jsonl.Value) jsonl.Value { return row.Get("version") }
+
+func sniff(first jsonl.Value) bool {
+	return isSession(first) && !Version2.Sniff(first) && !ofKilo(first)
+}
 
 // isSession reports whether a line is the row of a session.
 func isSession(line jsonl.Value) bool {

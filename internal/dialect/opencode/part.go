@@ -35,7 +35,7 @@ func (a *arranger) part(t dialect.Tree, l *dialect.Line) {
 	case ofResult:
 		a.late = append(a.late, late{l.Clone(), nil})
 	case sealed:
-		a.late = append(a.late, late{l.Clone(), a.appendSpans(nil, m)})
+		a.late = append(a.late, late{l.Clone(), a.withPlace(a.appendSpans(nil, m))})
 	case p.calls() && p.call == 0:
 		a.calls = append(a.calls, l.Clone())
 		p.call = int32(len(a.calls))

@@ -11,7 +11,7 @@ import (
 
 // A row is a line, read once: its columns, with the message or the part that is in its data.
 type row struct {
-	table, id, timestamp jsonl.Value
+	table, id, timestamp, directory, path jsonl.Value
 
 	typ  jsonl.Value `member:"type"`
 	of   jsonl.Value `member:"message_id"`
@@ -25,6 +25,8 @@ type row struct {
 // An infoData is what is read of a message.
 type infoData struct {
 	raw, id, role, error, finish, summary, providerID, modelID, tokens, cost, time, agent jsonl.Value
+
+	editor jsonl.Value `member:"editorContext"` // of a prompt in Kilo
 
 	model struct{ raw, providerID, modelID jsonl.Value } // of a prompt
 }
@@ -41,7 +43,7 @@ type partData struct {
 		output, error                                   jsonl.String
 	}
 	// whether it has a member that nothing reads, and that may be sent
-	unread bool `known:"sessionID time metadata auto overflow snapshot hash files reason cost tokens filename source name attempt error prompt description agent model command"`
+	unread bool `known:"sessionID time metadata auto overflow snapshot hash files reason cost tokens filename source name attempt error prompt description agent model command metrics"`
 }
 
 // A row of an event has a message or a part in its data. In the row of either it is all of that.
@@ -130,7 +132,7 @@ func (r *row) messageHead() dialect.Head {
 	switch sums := m.summary.Truthy(); {
 	case m.role.Is("user"):
 		h.Code = user
-		h.Rules |= rule.Of(chatForm) | rule.If(m.agent.Is("plan"), reminder)
+		h.Rules |= rule.Of(chatForm) | rule.If(m.agent.Is("plan"), reminder) | rule.If(m.editor.IsObject(), editor)
 		if m.model.raw.IsObject() {
 			h.Group = jsonl.AppendQuoted(nil, m.model.providerID.Text()+"\x00"+m.model.modelID.Text())
 		}

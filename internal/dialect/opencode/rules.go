@@ -22,15 +22,23 @@ const (
 	refused                                  // a summary that was not finished
 	otherModel                               // reasoning of another model is a part of the text
 	reminder                                 // reminders of the modes plan and build, which are in no row
+	editor                                   // what is open in an editor, in Kilo
 )
 
-// Rules are the rules, and what was compared.
-var Rules = rule.NewTable(map[rule.Rule]rule.Info{
+// infos describe the rules.
+var infos = map[rule.Rule]rule.Info{
 	chatForm: {Name: "form of the provider", Scope: rule.PerHost}, withoutLog: {Name: "rows without events"},
-	synthetics: {Name: "text of the program"}, attachedFile: {Name: "attachment", Scope: rule.PerModel}, otherFile: {Name: "other file"},
-	failure: {Name: "failed call"}, interruption: {Name: "interrupted call"}, clearing: {Name: "cleared result"},
+	synthetics: {Name: "text of the program"}, attachedFile: {Name: "attachment", Scope: rule.PerModel},
+	otherFile: {Name: "other file"}, failure: {Name: "failed call"}, interruption: {Name: "interrupted call"}, clearing: {Name: "cleared result"},
 	media: {Name: "media of a result", Scope: rule.PerModel}, keptTail: {Name: "kept tail"}, brokenOff: {Name: "answer that broke off"},
 	userShell: {Name: "command of the user"}, subtask: {Name: "subtask"}, removal: {Name: "removed message"},
 	lateChange: {Name: "later change of a part"}, refused: {Name: "unfinished summary"},
 	otherModel: {Name: "reasoning of another model"}, reminder: {Name: "reminder of plan and build", Missing: true},
-}, comparedKit, comparedOwn)
+	editor: {Name: "editor context"},
+}
+
+// Rules are the rules, and what was compared; KiloRules are the same of Kilo.
+var (
+	Rules     = rule.NewTable(infos, comparedKit, comparedOwn)
+	KiloRules = rule.NewTable(infos, comparedKilo)
+)

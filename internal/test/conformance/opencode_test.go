@@ -10,15 +10,17 @@ import (
 // should have, and some that do not; of version 2 all.
 func TestOpenCode(t *testing.T) {
 	t.Parallel()
-	Run(t, Agent{Name: "opencode", More: []string{strings.Join([]string{
-		`{"table":"session","id":"s1","directory":"/w","version":"1.18.33"}`,
-		`{"table":"message","id":"m1","session_id":"s1"}`,
-		`{"table":"message","id":"m2","session_id":"s1","data":{"role":"assistant"}}`,
-		`{"table":"part","id":"p2","message_id":"m2","data":{"type":"tool","callID":"c1","state":{"status":"completed"}}}`,
-		`{"table":"message","id":"m3","session_id":"s1","data":{"summary":true,"finish":"stop"}}`,
-		`{"table":"message","id":"m4","session_id":"s1","data":{"role":"user"}}`,
-		`{"table":"part","id":"p4","message_id":"m4","data":{"type":"text","text":"List the files."}}`,
-	}, "\n") + "\n"}})
+	for agent, version := range map[string]string{"opencode": "1.18.33", "kilo": "7.7.9"} {
+		Run(t, Agent{Name: agent, More: []string{strings.Join([]string{
+			`{"table":"session","id":"s1","directory":"/w/a","path":"a","version":"` + version + `"}`,
+			`{"table":"message","id":"m1","session_id":"s1"}`,
+			`{"table":"message","id":"m2","session_id":"s1","data":{"role":"assistant"}}`,
+			`{"table":"part","id":"p2","message_id":"m2","data":{"type":"tool","callID":"c1","state":{"status":"completed"}}}`,
+			`{"table":"message","id":"m3","session_id":"s1","data":{"summary":true,"finish":"stop"}}`,
+			`{"table":"message","id":"m4","session_id":"s1","data":{"role":"user","editorContext":{"openTabs":5}}}`,
+			`{"table":"part","id":"p4","message_id":"m4","data":{"type":"text","text":"List the files."}}`,
+		}, "\n") + "\n"}})
+	}
 	n := 0
 	row := func(typ, data string) string {
 		n++

@@ -197,6 +197,27 @@ func (d *Difference) prompts(a, b *prompt.Prompt) error {
 		o.Cause = d.cause.set("o"+o.Name, d.cause.setting(d.A.Envelope.ThinkingBy, d.B.Envelope.ThinkingBy))
 		d.Options = append(d.Options, o)
 	}
+	return d.recordedOptions()
+}
+
+// recordedOptions compares the other fields of two requests whose agent recorded them.
+func (d *Difference) recordedOptions() error {
+	a, err := d.A.Envelope.Proved()
+	if err != nil || a == nil {
+		return err
+	}
+	b, err := d.B.Envelope.Proved()
+	if err != nil || b == nil {
+		return err
+	}
+	compared := []string{"system", "tools", "model", "output_config", "temperature", "max_tokens"}
+	for _, f := range slices.Concat(a.Head, b.Head) {
+		o := optionChange{Name: f.Name, A: json.RawMessage(a.Field(f.Name)), B: json.RawMessage(b.Field(f.Name))}
+		if !slices.Contains(compared, f.Name) && !sameValue(jsonl.Value(o.A), jsonl.Value(o.B)) {
+			d.Options = append(d.Options, o)
+		}
+		compared = append(compared, f.Name)
+	}
 	return nil
 }
 

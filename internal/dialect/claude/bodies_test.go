@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/cache"
+	"ctxtool/internal/diff"
 	"ctxtool/internal/test/must"
 	"ctxtool/replay"
 	"ctxtool/replay/ledger"
@@ -74,5 +75,34 @@ func TestBodiesPart(t *testing.T) {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
+	}
+}
+
+// TestBodiesDiffer: two recorded requests are compared in all fields that their records have.
+func TestBodiesDiffer(t *testing.T) {
+	t.Parallel()
+	all := newRecordedSession()
+	more := object{"model": "claude-x", "max_tokens": 10, "thinking": object{"type": "adaptive"}, "betas": []any{"b"}}
+	body := object{"system": all[0]["shape"].(object)["system"], "tools": []any{}, "messages": []any{turnOf("user", textOf("one")), all[1]["message"],
+		turnOf("assistant", textOf("1")), turnOf("user", textOf("two"))}}
+	for name, v := range more {
+		body[name] = v
+	}
+	all[6] = with(all[6], object{"params": more, "requestDigest": hashed(body)})
+	var text strings.Builder
+	for _, o := range all {
+		text.WriteString(string(must.Get(json.Marshal(o))) + "\n")
+	}
+	s := must.Get(sessionfmt.OpenReader("s.jsonl", strings.NewReader(text.String()), sessionfmt.Options{}))
+	defer s.Close()
+	r := replay.New(s, replay.Options{})
+	at := func(point string) *replay.Envelope { return must.Get(r.At(must.Get(s.Point(point, s.Leaf())))) }
+	d := must.Get(diff.Envelopes(&tokens.Pi, at("request:0"), at("request:1")))
+	var got []string
+	for _, o := range d.Options {
+		got = append(got, fmt.Sprintf("%s %s to %s", o.Name, o.A, o.B))
+	}
+	if want := []string{`betas  to ["b"]`, `thinking  to {"type":"adaptive"}`}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

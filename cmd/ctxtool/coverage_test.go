@@ -29,7 +29,7 @@ import (
 func fieldFile(t *testing.T, agent string) string {
 	switch agent {
 	case "pi":
-		agent = "../check"
+		return filepath.Join(corpus.Root(t), "internal/fields/pi.txt")
 	case "kilo":
 		agent = "opencode/kilo"
 	case "opencode2":

@@ -260,7 +260,7 @@ func (s *Session) foreignFindings() error {
 		}
 		first, _, _ := bytes.Cut(raw, []byte{'\n'})
 		version := s.dialect.Version(first).Text()
-		s.wroteIt = cmp.Or(s.wroteIt, version)
+		s.wroteIt, s.wroteLast = cmp.Or(s.wroteIt, version), cmp.Or(version, s.wroteLast)
 		if version != "" && dialect.Older(s.dialect.Newest, version) {
 			if s.newer = version; len(s.Coverage.strange) > 0 {
 				s.find("too-new", i, "%s, and writes records that are not known: its rules may differ", s.Newer())

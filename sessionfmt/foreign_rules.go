@@ -97,7 +97,11 @@ func (s *Session) ReadingOf(used rule.Set, asked ...rule.Asked) dialect.Reading 
 		prompted := *d
 		prompted.Certainty, d = *d.Prompted, &prompted
 	}
-	return d.Reading(used, s.wroteIt, asked...)
+	r := d.Reading(used, s.wroteIt, asked...)
+	if s.wroteLast != s.wroteIt && r.Certainty != nil && r.Certainty.Messages == "exact" { // so has to be the other
+		return d.Reading(used, s.wroteLast, asked...)
+	}
+	return r
 }
 
 func isSystem(r record) bool { return r.kind == jsonl.System }

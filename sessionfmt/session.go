@@ -131,6 +131,7 @@ type Session struct {
 	kept       map[int]dialect.Kept // prompts that transforms keep
 	used       ruling               // the rules of another agent's entries
 	wroteIt    string               // the version of the agent that wrote the header, or else the leaf
+	wroteLast  string               // that wrote the leaf, or else the header
 	newer      string               // that version, if it is newer than the newest known
 	counted    map[string]float64   // by run, what the agent counted, US dollars
 	owner      string               // see Owner

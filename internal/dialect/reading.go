@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -39,7 +40,7 @@ func (c Certainty) Earned(t *rule.Table, used rule.Set, version string, asked ..
 		c.Messages = "exact"
 	}
 	switch known := slices.Contains(t.Versions(), version); {
-	case len(left) > 0 && !known && version == "":
+	case len(left) > 0 && !known && !versionLike.MatchString(version): // it may be any text of the file
 		c.Uncompared = []string{unnamed}
 	case len(left) > 0 && !known:
 		c.Uncompared = []string{"version " + version}
@@ -50,6 +51,9 @@ func (c Certainty) Earned(t *rule.Table, used rule.Set, version string, asked ..
 	}
 	return &c
 }
+
+// versionLike is a version of a program.
+var versionLike = regexp.MustCompile(`^[0-9]+(\.[0-9A-Za-z+-]{1,16}){0,4}$`)
 
 // unnamed stands for the version of a program that is not in its files.
 const unnamed = "a version that the file does not name"

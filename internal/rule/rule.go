@@ -211,16 +211,6 @@ func (t *Table) Uncompared(used Set, version string, asked ...Asked) (left []Rul
 	return left
 }
 
-// Missing reports whether the file does not hold what the program sends by a rule of a set.
-func (t *Table) Missing(used Set) bool {
-	for r := range used.All {
-		if t.Info(r).Missing {
-			return true
-		}
-	}
-	return false
-}
-
 // Scoped reports whether a rule of a set depends on the provider or the model.
 func (t *Table) Scoped(used Set) bool {
 	for r := range used.All {

@@ -49,3 +49,21 @@ func TestCompose(t *testing.T) {
 		}
 	}
 }
+
+// TestVersions: messages are exact by rule only if each version that wrote the session was compared by its rules.
+func TestVersions(t *testing.T) {
+	t.Parallel()
+	turn := answered("m1", `{"type":"text","text":"done"}`, "")
+	lines := strings.ReplaceAll(newer([3]string{"u1", "", said("hi")}, [3]string{"a1", "u1", turn}, [3]string{"u2", "a1", said("on")},
+		[3]string{"a2", "u2", strings.Replace(turn, "m1", "m2", 1)}), "claude-x", "claude-opus-5-5")
+	for _, test := range []struct{ first, last, want string }{
+		{"2.1.332", "2.1.332", "exact"}, {"2.1.332", "2.1.999", "rule"}, {"2.1.999", "2.1.332", "rule"}, {"2.1.40", "2.1.40", "rule"},
+	} {
+		text := strings.Replace(strings.ReplaceAll(lines, "2.1.290", test.last), test.last, test.first, 1)
+		s := must.Get(sessionfmt.OpenReader("s.jsonl", strings.NewReader(text), sessionfmt.Options{}))
+		e := must.Get(replay.New(s, replay.Options{}).At(sessionfmt.Before(s.Leaf())))
+		if got := must.Get(e.Reading()).Certainty; got.Messages != test.want {
+			t.Errorf("%s, then %s: %+v; want %s", test.first, test.last, got, test.want)
+		}
+	}
+}

@@ -26,6 +26,7 @@ const (
 const (
 	longestLink  = 240  // between a name and its value
 	longestValue = 1024 // of a value
+	mostHeading  = 4    // words of a heading before its name
 	longestWords = 10   // plain words between a name and its value
 )
 
@@ -68,9 +69,16 @@ func (s *Scanner) assigned(dst []hit, text []byte) []hit {
 	return dst
 }
 
-// inPath reports whether a name is a part of a path, and nothing is assigned to it.
+// inPath reports whether a name is a part of a path or of a URN, and nothing is assigned to it.
 func inPath(text []byte, n naming) bool {
-	return n.start > 0 && text[n.start-1] == '/' && (n.end == len(text) || text[n.end] != '=' && text[n.end] != ':')
+	before, after := byte(0), byte(0)
+	if n.start > 0 {
+		before = text[n.start-1]
+	}
+	if n.end < len(text) {
+		after = text[n.end]
+	}
+	return after == '/' || before == '/' && after != '=' && after != ':' || before == ':' && after == ':'
 }
 
 // An assignment is a name, and how far its value has been looked for.
@@ -87,6 +95,7 @@ type assignment struct {
 	words int  // that are no values
 	pair  bool // the name is a value itself: name: PASSWORD, value: X
 	stop  bool
+	skip  bool // the value of another name follows
 }
 
 // read looks for the value after the name.
@@ -173,6 +182,8 @@ func (a *assignment) step() {
 		a.stop = true // a flag
 	case c == '/' && (next == '/' || next == '*') && a.at+2 < len(text) && text[a.at+2] == ' ':
 		a.stop = true // a comment
+	case c == '&' && isAlpha(next) && text[a.at-1] == ' ': // a reference
+		a.at++
 	case c == '&', c == '@' && a.how < assigns, c < ' ':
 		a.stop = true
 	case c >= utf8.RuneSelf:
@@ -231,9 +242,15 @@ func (a *assignment) newline(c byte) {
 		a.stop = true
 		return
 	}
+	how := a.how
 	a.link(beside)
 	start, _ := lineAround(a.text, a.name.start)
-	a.at += shared(a.text[start:a.name.start], a.text[a.at:])
+	before := a.text[start:a.name.start]
+	same := shared(before, a.text[a.at:])
+	a.at += same
+	if how == near && !a.pair && len(bytes.Fields(before[same:])) > mostHeading {
+		a.stop = true // a sentence ends, and no heading
+	}
 }
 
 // shared returns the length of what two lines begin with: a comment sign, the mark of a diff, a time, a number.

@@ -56,6 +56,10 @@ func (a *assignment) candidate(start, end int, quoted bool) {
 		after++
 	}
 	v := text[start:end]
+	if a.skip {
+		a.skip, a.at = false, max(after, a.at)
+		return
+	}
 	if key, rest := a.otherName(v, after, quoted); key != nil {
 		if isValueKey(key) {
 			a.at, a.how = rest, assigns
@@ -66,8 +70,12 @@ func (a *assignment) candidate(start, end int, quoted bool) {
 				a.stop = true
 				return
 			}
+			if rest < end { // another name with its value
+				a.at, a.words = end, a.words+1
+				return
+			}
 		} else {
-			a.at, a.how = rest, near
+			a.at, a.how, a.skip = rest, near, true
 			if a.words++; a.words > 3*longestWords {
 				a.stop = true
 			}

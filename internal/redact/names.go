@@ -186,10 +186,14 @@ func (r *nameReader) judge(name []byte) strength {
 		}
 		qualified = qualified || is&(isQualifier|isHead) != 0
 	}
+	other := false
 	for k := head + 1; k < r.n; k++ {
+		word := r.word(k)
 		if r.role(k)&isProperty != 0 {
 			return noName
 		}
+		qualified = qualified || r.role(k)&isQualifier != 0
+		other = other || isAlpha(word[0]) && !neutralWords[string(word)] && r.role(k)&isQualifier == 0
 	}
 	word := string(r.word(head))
 	switch {
@@ -205,9 +209,13 @@ func (r *nameReader) judge(name []byte) strength {
 		return weakName
 	case kind&isPassword != 0:
 		return passName
+	case kind&isSecret != 0 && other:
+		return mediumName
 	case kind&isSecret != 0:
 		return strongName
-	case kind&isKeyWord != 0 && qualified:
+	case kind&isKeyWord != 0 && qualified && !other:
+		return strongName
+	case kind&isMedium != 0 && qualified && !other:
 		return strongName
 	case before > 0 || kind&isMedium != 0:
 		return mediumName
@@ -232,11 +240,11 @@ func lowerBefore(text []byte) bool {
 func (s *Scanner) spaced(text []byte, n naming) naming {
 	start := n.start
 	for range 2 { // words before it
-		if start < 2 || text[start-1] != ' ' || !isWordByte(text[start-2]) {
+		if start < 2 || text[start-1] != ' ' || !isWordByte(text[start-2]) && !isAlnum(text[start-2]) {
 			break
 		}
 		at := start - 1
-		for at > 0 && start-at < 24 && isWordByte(text[at-1]) {
+		for at > 0 && start-at < 24 && (isWordByte(text[at-1]) || isAlnum(text[at-1])) {
 			at--
 		}
 		if roleOf(text[at:start-1])&(isQualifier|isHead|isPublic) == 0 {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // Parts finds parts of values, of at least minPart bytes, that look random.
@@ -29,14 +30,15 @@ const (
 	pieceStride = minPart - pieceSize + 1
 )
 
-func newParts(values map[string]int32) *parts {
+func newParts(values map[string]int32, key int32) *parts {
 	p := &parts{at: map[uint32]partOf{}}
 	for _, v := range slices.Sorted(maps.Keys(values)) {
 		p.values, p.rules = append(p.values, v), append(p.rules, values[v])
+		rule := values[v]
 		v = v[:min(len(v), longestPart)]
 		done := 0
 		for from := 0; from+minPart <= len(v); from++ {
-			if !partial([]byte(v[from : from+minPart])) {
+			if !partial([]byte(v[from:from+minPart])) || rule == key && (from < keyHead || isConstant(v, from)) {
 				continue
 			}
 			for at := max(done, from); at+pieceSize <= from+minPart && len(p.at) < mostPieces; at++ {
@@ -51,6 +53,22 @@ func newParts(values map[string]int32) *parts {
 		}
 	}
 	return p
+}
+
+// keyHead is how much of the data of a private key says what kind it is: other keys have the same.
+const keyHead = 96
+
+// keyConstants are in the data of many keys, also of public ones: the names of algorithms in base64.
+var keyConstants = []string{"BgkqhkiG9w0BAQEFAA", "YJKoZIhvcNAQEBBQA", "GCSqGSIb3DQEBAQUAA", "CCqGSM49AwEH", "KoZIzj0DAQ", "qGSM49AgEG", "hkjOPQMBBw"}
+
+// isConstant reports whether the piece of a value from an offset on is part of one of keyConstants.
+func isConstant(v string, from int) bool {
+	for _, c := range keyConstants {
+		if strings.Contains(c, v[from:from+minPart]) || strings.Contains(v[max(0, from-len(c)):min(len(v), from+len(c))], c) {
+			return true
+		}
+	}
+	return false
 }
 
 // partial reports whether a text is long enough, and random enough, to be part of one value only.

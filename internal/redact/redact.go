@@ -149,7 +149,7 @@ func (r *Redactor) name() {
 func (r *Redactor) only(values map[string]int32) *Redactor {
 	k := &Redactor{
 		names: r.names, value: r.value, first: r.first, email: r.email, home: r.home, marked: r.marked,
-		exact: values, known: true, parts: newParts(values),
+		exact: values, known: true, parts: newParts(values, r.key),
 	}
 	var words wordList
 	k.addValues(&words)

@@ -138,7 +138,12 @@ func (s *Scanner) settle(text []byte, hits []hit) []hit {
 	if len(hits) == 0 {
 		return hits
 	}
-	hits = slices.DeleteFunc(hits, func(h hit) bool { return s.r.covered(text, h.start, h.end) })
+	data := dataURLs(text)
+	hits = slices.DeleteFunc(hits, func(h hit) bool {
+		return s.r.covered(text, h.start, h.end) || h.rule != s.r.value && slices.ContainsFunc(data, func(d cell) bool {
+			return h.start >= d.start && h.end <= d.end && h.end-h.start < (d.end-d.start)/2
+		})
+	})
 	for _, h := range hits {
 		s.learn(h.rule, h.value)
 	}

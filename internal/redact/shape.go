@@ -137,7 +137,7 @@ func prefixOf(v []byte) (at int, is prefixKind) {
 		if m.digits > 2 || m.letters == 0 && parts == 0 || m.letters > 0 && m.digits > 0 && m.changes > 2 {
 			break // the body
 		}
-		if len(word) > 8 && m.odd > 6 && m.digits > 0 {
+		if len(word) > 8 && m.odd > 6 && m.digits > 0 || isMixed(word) || bytes.HasPrefix(word, []byte("sha")) && m.digits > 0 {
 			break
 		}
 		low := string(lowered(word))
@@ -156,6 +156,19 @@ func prefixOf(v []byte) (at int, is prefixKind) {
 		}
 	}
 	return at, is
+}
+
+// isMixed reports whether a word has small letters and capital ones beside its first.
+func isMixed(word []byte) bool {
+	lowers, uppers := 0, 0
+	for _, c := range word[1:] {
+		if c-'a' < 26 {
+			lowers++
+		} else if c-'A' < 26 {
+			uppers++
+		}
+	}
+	return uppers > 0 && (lowers > 0 || word[0]-'a' < 26)
 }
 
 // isBody reports whether what follows a prefix is random enough for a token.

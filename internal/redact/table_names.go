@@ -19,9 +19,9 @@ var nameRoles = func() map[string]role {
 			secrète secreta segreta sekret`},
 		{isKeyWord, `key keys schlüssel schluessel clé clés cle clef clave claves chave chaves chiave chiavi ключ
 			ключа ключи`},
-		{isMedium, `auth authorization salt pepper seed otp totp signature sig license licence licensekey hmac sas
+		{isMedium, `auth authorization salt pepper seed otp totp license licence licensekey hmac sas
 			keyphrase`},
-		{isQualifier, `api access secret private master account encryption encrypt decryption signing sign admin app
+		{isQualifier, `acesso acceso accès accesso secreta privada privée zugangs de d l api access secret private master account encryption encrypt decryption signing sign admin app
 			application service shared hmac auth client webhook deploy unseal recovery storage subscription
 			license consumer integration server rest write read live prod production root session cookie jwt
 			oauth user bot ingest ingestion sdk speech search maps translator openai anthropic azure aws gcp
@@ -30,7 +30,7 @@ var nameRoles = func() map[string]role {
 			rabbitmq mqtt kafka ldap bind login vpn router nas sip snmp samba smb keystore truststore proxy
 			system superuser product pre host function functions gateway dev developer partner merchant
 			management cloud`},
-		{isPublic, `public primary foreign partition sort cache idempotency dedupe dedup query object s3 map react
+		{isPublic, `public publishable pub anon verifying verification validation measurement tracking primary foreign partition sort cache idempotency dedupe dedup query object s3 map react
 			i18n index group row column routing message locale translation feature registry hot short
 			accelerator known authorized natural surrogate composite unique candidate musical piano house
 			candidate öffentlicher publique pública pubblica публичный открытый restore dictionary lookup
@@ -72,8 +72,8 @@ var wholeNames = []string{
 
 // nameWords are the words that show where names of secrets may be, in small letters.
 var nameWords = []string{
-	"pass", "pwd", "secret", "token", "key", "cred", "auth", "jwt", "salt", "pepper", "seed", "otp", "psk", "signature", "licen",
-	"bearer", "kennwor", "schl\u00fcss", "schluess", "geheim", "zugangsd", "jeton", "segret", "segred", "parola", "parole",
+	"pass", "pwd", "secret", "token", "key", "cred", "auth", "jwt", "salt", "pepper", "seed", "otp", "psk", "licen",
+	"bearer", "kennwor", "schl\u00fcss", "schl\u00dcss", "schluess", "geheim", "zugangsd", "jeton", "segret", "segred", "parola", "parole",
 	"cl\u00e9", "cl\u00c9", "clef", "contrase", "clave", "senha", "chave", "chiav", "\u043f\u0430\u0440\u043e", "\u041f\u0430\u0440\u043e",
 	"\u041f\u0410\u0420\u041e", "\u043a\u043b\u044e\u0447", "\u041a\u043b\u044e\u0447", "\u041a\u041b\u042e\u0427", "\u0441\u0435\u043a\u0440",
 	"\u0421\u0435\u043a\u0440", "\u0421\u0415\u041a\u0420", "\u0442\u043e\u043a\u0435", "\u0422\u043e\u043a\u0435", "\u0422\u041e\u041a\u0415",
@@ -87,6 +87,11 @@ var unspaced = map[string]strength{
 	"暗証番号": passName, "暗証": passName, "トークン": strongName, "비밀번호": passName, "비밀키": strongName, "비밀": strongName,
 	"암호": passName, "토큰": strongName,
 }
+
+// neutralWords follow the name of a secret and leave it one: API_KEY_PROD.
+var neutralWords = wordSet(`value val text plain string str b64 base64 hex raw old new current previous prev primary secondary backup
+	live prod production staging stage test testing dev develop development local default main master base data int ext for
+	of my in and the to hash64 encoded decoded clear cleartext plaintext env temp tmp initial first second next`)
 
 func init() {
 	for name, is := range unspaced {

@@ -32,9 +32,8 @@ var methods = wordSet(`aes 128 192 224 256 384 512 1024 2048 4096 gcm cbc ctr ec
 
 // tokenPrefixes are words in the prefixes of tokens: a short random text after one of them is a secret.
 var tokenPrefixes = wordSet(`sk rk ak pat tok token tkn secret sec key apikey api live prod sandbox sbox auth oauth access
-			admin svc svcacct srv bot cred pw pwd pass priv prv private oat pst sat rw personal service
-			deploy machine refresh uat sdk ci app write user usertoken clitoken cli agent runner session
-			sess license dev hook webhook whsec ingest`)
+			admin svc svcacct srv bot cred pw pwd pass priv prv private oat pst sat rw personal uat usertoken
+			clitoken cli license hook webhook whsec ingest`)
 
 // idPrefixes are words in the prefixes of what is no secret: ids, names of files, digests.
 var idPrefixes = wordSet(`toolu srvtoolu mcptoolu call msg req resp chatcmpl cmpl gen run thread asst file batch item rs

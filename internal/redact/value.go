@@ -29,7 +29,7 @@ func (a *assignment) isValue(v []byte, quoted bool) bool {
 	if 3*wide > len(head) {
 		return false // words of another language
 	}
-	if m.odd == 0 && m.signs == 0 || repeats(head) || isPlain(v) {
+	if m.odd == 0 && m.signs == 0 || repeats(head) || isPlain(v) || a.name.strength < passName && isFile(v) {
 		return false
 	}
 	n, how := a.name.strength, a.how
@@ -48,7 +48,7 @@ func (a *assignment) isValue(v []byte, quoted bool) bool {
 	case n == strongName && how >= beside:
 		return some || how == assigns && len(v) >= 16 && isCode(v)
 	case n == strongName:
-		return m.random() && m.digits > 0 && (!isDigest(v) || a.words < 4)
+		return m.random() && m.digits > 0 && (!isDigest(v) || a.words == 0 || quoted)
 	case n == mediumName && how == assigns:
 		return m.random() && (a.name.upper || !isDigest(v))
 	case n == mediumName && how == beside:
@@ -118,6 +118,15 @@ func isPlain(v []byte) bool {
 		found = found || bytes.Contains(head, []byte(sign))
 	}
 	return found || isVersion(v) || isMethod(v) || isNumbers(v)
+}
+
+// isFile reports whether a text is the name of a file: it ends in a dot and letters.
+func isFile(v []byte) bool {
+	n := len(v)
+	for n > 0 && v[n-1]-'a' < 26 {
+		n--
+	}
+	return n > 1 && v[n-1] == '.' && len(v)-n > 1 && len(v)-n < 8
 }
 
 // isVersion reports whether a text is a version: 1.2.3-rc1, ^2.0, v1beta1.

@@ -321,7 +321,7 @@ func dangerous(key, value string) string {
 		return "set a limit of what is read"
 	case key == "sessions-dir", key == "archive":
 		return "name a folder to read"
-	case key == "redact" || key == "structure-only" || key == "fail-on-secret":
+	case key == "redact" || key == "structure-only" || key == "names" || key == "fail-on-secret":
 		on, err := strconv.ParseBool(value)
 		return phrase.If(err == nil && !on, "turn the search for secrets off")
 	}

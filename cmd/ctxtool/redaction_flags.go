@@ -12,6 +12,7 @@ import (
 type redaction struct {
 	flagged   bool // flags select the rules, not the configuration
 	structure bool
+	names     bool
 	images    string
 	patterns  string
 	values    string
@@ -32,6 +33,7 @@ func (e *env) redacts() { e.taken = append(e.taken, "redact", "fail-on-secret") 
 func (o *redaction) ruleFlags(f *flagSet) {
 	o.flagged = true
 	f.BoolVar(&o.structure, "structure-only", false, "redact every text; its size remains")
+	f.BoolVar(&o.names, "names", false, "redact the names of home directories everywhere, not only in paths")
 	f.StringVar(&o.patterns, "patterns", "", "redact by the rules in `FILE` too, in the format of gitleaks")
 	f.StringVar(&o.values, "values", "", "redact the values in `FILE` too, one per line")
 	f.StringSliceVar(&o.env, "env", nil, "redact the values of the environment variables `NAMES` too")
@@ -50,6 +52,7 @@ func (o *redaction) configured(e *env) error {
 		{"values", func(text string) error { o.values = text; return nil }},
 		{"env", func(text string) error { o.env = strings.Split(text, ","); return nil }},
 		{"structure-only", func(text string) (err error) { o.structure, err = strconv.ParseBool(text); return err }},
+		{"names", func(text string) (err error) { o.names, err = strconv.ParseBool(text); return err }},
 	} {
 		text, err := e.setting(s.name)
 		if err != nil {
@@ -84,7 +87,7 @@ func (o *redaction) start(e *env) (err error) {
 
 // redactor returns a redactor with the rules that the flags name.
 func (o *redaction) redactor(e *env) (r *redact.Redactor, err error) {
-	opt := redact.Options{StructureOnly: o.structure, DropImages: o.images == "drop"}
+	opt := redact.Options{StructureOnly: o.structure, Names: o.names, DropImages: o.images == "drop"}
 	if o.patterns != "" {
 		if opt.Patterns, err = e.readInput(o.patterns); err != nil {
 			return nil, err

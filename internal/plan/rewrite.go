@@ -167,6 +167,8 @@ func grown(tokens int) string {
 type Redaction struct {
 	Found []redact.Found `json:"found"`
 	redact.Counts
+	// places with the name of a home directory outside of paths: `--names` replaces it there too
+	Named  int  `json:"named,omitempty"`
 	Report bool `json:"-"` // print it in full
 }
 
@@ -191,6 +193,10 @@ func Redact(file string, was *sessionfmt.Session, r *redact.Redactor, opt sessio
 	p := New("redact", r.Text(file), was)
 	p.Session.Leaf = "" // an id may contain a secret
 	p.Redaction = &Redaction{Found: append([]redact.Found{}, t.Found()...), Counts: t.Counts}
+	if p.Redaction.Named, err = redact.CountNames(is.Plain(), t.Persons()); err != nil {
+		is.Close()
+		return nil, err
+	}
 	p.free = func() { is.Close() }
 	p.fresh = func(w io.Writer) error { _, err := io.Copy(w, is.Plain()); return err }
 	return p, nil

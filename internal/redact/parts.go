@@ -30,11 +30,14 @@ const (
 	pieceStride = minPart - pieceSize + 1
 )
 
-func newParts(values map[string]int32, key int32) *parts {
+func newParts(values map[string]int32, key, home int32) *parts {
 	p := &parts{at: map[uint32]partOf{}}
 	for _, v := range slices.Sorted(maps.Keys(values)) {
 		p.values, p.rules = append(p.values, v), append(p.rules, values[v])
 		rule := values[v]
+		if rule == home {
+			continue
+		}
 		v = v[:min(len(v), longestPart)]
 		done := 0
 		for from := 0; from+minPart <= len(v); from++ {
@@ -59,12 +62,15 @@ func newParts(values map[string]int32, key int32) *parts {
 const keyHead = 96
 
 // keyConstants are in the data of many keys, also of public ones: the names of algorithms in base64.
-var keyConstants = []string{"BgkqhkiG9w0BAQEFAA", "YJKoZIhvcNAQEBBQA", "GCSqGSIb3DQEBAQUAA", "CCqGSM49AwEH", "KoZIzj0DAQ", "qGSM49AgEG", "hkjOPQMBBw"}
+var keyConstants = []string{
+	"BgkqhkiG9w0BAQEFAA", "YJKoZIhvcNAQEBBQA", "GCSqGSIb3DQEBAQUAA", "CCqGSM49AwEH", "KoZIzj0DAQ", "qGSM49AgEG", "hkjOPQMBBw",
+}
 
 // isConstant reports whether the piece of a value from an offset on is part of one of keyConstants.
 func isConstant(v string, from int) bool {
 	for _, c := range keyConstants {
-		if strings.Contains(c, v[from:from+minPart]) || strings.Contains(v[max(0, from-len(c)):min(len(v), from+len(c))], c) {
+		around := v[max(0, from-len(c)):min(len(v), from+len(c))]
+		if strings.Contains(c, v[from:from+minPart]) || strings.Contains(around, c) {
 			return true
 		}
 	}

@@ -25,6 +25,7 @@ type Options struct {
 	Values        []string // exact values, of at least MinValue bytes
 	Patterns      []byte   // rules in gitleaks' format, TOML
 	StructureOnly bool     // replace every text by its size
+	Names         bool     // replace the names of home directories everywhere, and not only in paths
 	DropImages    bool     // replace every image with a single pixel, and do not only remove its metadata
 }
 
@@ -149,7 +150,7 @@ func (r *Redactor) name() {
 func (r *Redactor) only(values map[string]int32) *Redactor {
 	k := &Redactor{
 		names: r.names, value: r.value, first: r.first, email: r.email, home: r.home, marked: r.marked,
-		exact: values, known: true, parts: newParts(values, r.key),
+		exact: values, known: true, parts: newParts(values, r.key, r.home),
 	}
 	var words wordList
 	k.addValues(&words)

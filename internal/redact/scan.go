@@ -140,9 +140,10 @@ func (s *Scanner) settle(text []byte, hits []hit) []hit {
 	}
 	data := dataURLs(text)
 	hits = slices.DeleteFunc(hits, func(h hit) bool {
-		return s.r.covered(text, h.start, h.end) || h.rule != s.r.value && slices.ContainsFunc(data, func(d cell) bool {
+		within := func(d cell) bool {
 			return h.start >= d.start && h.end <= d.end && h.end-h.start < (d.end-d.start)/2
-		})
+		}
+		return s.r.covered(text, h.start, h.end) || h.rule != s.r.value && slices.ContainsFunc(data, within)
 	})
 	for _, h := range hits {
 		s.learn(h.rule, h.value)
@@ -150,8 +151,8 @@ func (s *Scanner) settle(text []byte, hits []hit) []hit {
 	return merged(text, hits)
 }
 
-// merged sorts hits by start, the longest first, and merges overlapping ones, widened to whole characters. A replacement that is
-// no placeholder stays whole.
+// merged sorts hits by start, the longest first, and merges overlapping ones, widened to whole characters. A
+// replacement that is no placeholder stays whole.
 func merged(text []byte, hits []hit) []hit {
 	for k := range hits {
 		h := &hits[k]
@@ -300,8 +301,7 @@ func (s *Scanner) use(dst []hit, text []byte, word int32, end int) []hit {
 				s.seen[u.rule] = true
 			}
 		case useValue:
-			if start := end - len(u.exact); string(text[start:end]) == u.exact && (!s.r.short(u.rule, len(u.exact)) ||
-				isWhole(text, start, end)) {
+			if start := end - len(u.exact); s.isExact(u, text, start, end) {
 				dst = append(dst, hit{rule: u.rule, start: start, end: end, value: u.exact})
 			}
 		case useEmail:
@@ -313,6 +313,7 @@ func (s *Scanner) use(dst []hit, text []byte, word int32, end int) []hit {
 				func(name []byte) bool { return s.known[string(name)] }); ok {
 				name := string(text[start:end])
 				s.known[name] = true
+				s.learnName(name)
 				dst = append(dst, hit{rule: s.r.home, start: start, end: end, value: name})
 			}
 		}

@@ -20,6 +20,7 @@ func (r *Redactor) Passes(tally *Tally) iter.Seq[sessionfmt.Pass] {
 		defer x.Close()
 		defer func() {
 			if tally != nil {
+				x.Tally.persons = x.persons()
 				*tally = *x.Tally
 			}
 		}()

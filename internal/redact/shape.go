@@ -137,7 +137,8 @@ func prefixOf(v []byte) (at int, is prefixKind) {
 		if m.digits > 2 || m.letters == 0 && parts == 0 || m.letters > 0 && m.digits > 0 && m.changes > 2 {
 			break // the body
 		}
-		if len(word) > 8 && m.odd > 6 && m.digits > 0 || isMixed(word) || bytes.HasPrefix(word, []byte("sha")) && m.digits > 0 {
+		random, digest := len(word) > 8 && m.odd > 6, bytes.HasPrefix(word, []byte("sha"))
+		if isMixed(word) || m.digits > 0 && (random || digest) {
 			break
 		}
 		low := string(lowered(word))

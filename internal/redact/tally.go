@@ -25,10 +25,11 @@ type Counts struct {
 type Tally struct {
 	Counts
 
-	r      *Redactor
-	rules  []count // none until there is a hit: most texts have none
-	number int     // of the current line
-	line   []int32 // rules with hits in it
+	r       *Redactor
+	rules   []count // none until there is a hit: most texts have none
+	number  int     // of the current line
+	persons []string
+	line    []int32 // rules with hits in it
 }
 
 // NotSearched is what redaction does not look into.

@@ -22,7 +22,7 @@ var headings = []string{"Flags", "Hook", "Selection", "Reduction", "Counting", "
 // Groups are flags by their group: a heading, or a topic, of whose flags help only says the names.
 // A flag of one command is COMMAND/FLAG; flags without a group are under the heading Flags.
 var Groups = []struct{ Name, Flags string }{
-	{"Flags", "redact/structure-only redact/patterns redact/values redact/env check/implemented"},
+	{"Flags", "redact/structure-only redact/names redact/patterns redact/values redact/env check/implemented"},
 	{"Hook", "file op set-part remove-part remove-tool set append-message why schema exec each timeout reason"},
 	{"Selection", "agent all at before blame broken digest exclude files fixed grep if-over ignore-case include kind " +
 		"leaf lens limit only " +
@@ -41,7 +41,7 @@ var Groups = []struct{ Name, Flags string }{
 	{"formats", "json output"},
 	{"gate", "against allow-empty drift require unpriced stats/broken stats/check"},
 	{"rules", "baseline implemented lenient model rules strict window"},
-	{"redaction", "env fail-on-secret patterns redact structure-only values"},
+	{"redaction", "env fail-on-secret names patterns redact structure-only values"},
 	{"searching", "search/cwd embed event exit-code for search/max-tokens no-cache rank recent source"},
 	{"settings", "config sessions-dir color pager no-pager quiet max-size"},
 	{"summaries", "apply emit focus identifiers prompt summarizer summary-limit summary-tokens"},

@@ -67,7 +67,11 @@ func (e *Envelope) piReading() (dialect.Reading, error) {
 	used |= rule.If(o.Lenient || len(o.Without) > 0, replaced) | rule.If(e.r.Rules != ByPi, envelope) |
 		rule.If(e.r.Session.Version < 3, older)
 	asked, err := e.askedBy(PiRules)
+	if err != nil {
+		return dialect.Reading{}, err
+	}
 	c := dialect.Certainty{Messages: "rule"}.Earned(PiRules, used, strconv.Itoa(e.r.Session.Version), asked)
+	err = e.doubt(c)
 	c.System = "absent"
 	if hasSystem(e.state.deltas) {
 		c.System = c.Messages

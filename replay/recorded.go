@@ -92,7 +92,7 @@ func (e *Envelope) Reading() (reading dialect.Reading, err error) {
 				reading.Certainty.Uncompared = append(reading.Certainty.Uncompared, about.Name)
 			}
 		}
-		return reading, nil
+		return reading, nil // it has fields of its own, which no table has
 	} else if d == nil {
 		return e.piReading()
 	}
@@ -104,6 +104,8 @@ func (e *Envelope) Reading() (reading dialect.Reading, err error) {
 	proved, err := e.Proved()
 	if proved != nil {
 		reading.Certainty = &dialect.Certainty{Messages: "exact", System: "exact", Tools: "exact"}
+	} else if err == nil {
+		err = e.doubt(reading.Certainty)
 	}
 	return reading, err
 }

@@ -94,6 +94,12 @@ func (x *subject) walk(opt replay.Options) *walk {
 	if w.active == nil && !w.broken && !w.follow(r.Walk(x.s.Leaf(), watch...)) {
 		return nil
 	}
+	if w.active != nil {
+		if _, err := w.active.Reading(); err != nil { // which finds the fields that nothing reads
+			x.fails(err)
+			return nil
+		}
+	}
 	x.take(slices.DeleteFunc(r.Findings, func(f sessionfmt.Finding) bool {
 		return f.Code == "kept-no-message" && opt.Rules == replay.ByPi // every reader treats it alike
 	}))

@@ -1,0 +1,86 @@
+package replay
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+
+	"ctxtool/internal/dialect"
+	"ctxtool/internal/fields"
+	"ctxtool/sessionfmt"
+)
+
+// doubt adds a finding for each field of the context's lines, and each part of a type, that nothing reads and no
+// table knows, at the first entry that has it: what the agent does with it was not compared. A claim that messages
+// are exact is lowered, and names them.
+func (e *Envelope) doubt(c *dialect.Certainty) error {
+	exact := c != nil && c.Messages == "exact"
+	if e.size() > mostUnread {
+		if exact {
+			c.Messages, c.Uncompared = "rule", append(c.Uncompared, "a context of over 8 MB")
+		}
+		return nil
+	}
+	unread, err := e.unread()
+	for _, path := range slices.Sorted(maps.Keys(unread)) {
+		if exact {
+			c.Messages, c.Uncompared = "rule", append(c.Uncompared, "field "+path)
+		}
+		e.r.addFinding("unread-field", unread[path], "nothing reads its field %s, and what the agent does with it is "+
+			"not known", path)
+	}
+	return err
+}
+
+// mostUnread is the size of a context up to which its fields are looked at, bytes. No model takes more, and the
+// time that it takes is not seen.
+const mostUnread = 8 << 20
+
+// size returns how long the lines of the context's entries are, more than mostUnread if that is exceeded.
+func (e *Envelope) size() (n int) {
+	rec := -1
+	for _, m := range e.state.msgs.all {
+		if int(m.rec) != rec && m.flags&omitted == 0 && !e.r.Session.Held(int(m.rec)) {
+			rec = int(m.rec)
+			n += e.r.Session.LineSize(rec)
+		}
+		if n > mostUnread {
+			break
+		}
+	}
+	return n
+}
+
+// unread returns the fields of the context's lines that nothing knows, with the first entry that has each. Those
+// of a document are not looked at.
+func (e *Envelope) unread() (map[string]int, error) {
+	s, found := e.r.Session, map[string]int{}
+	if d := s.Dialect(); d != nil && d.Document != nil {
+		return nil, nil
+	}
+	rec, lines := -1, s.NewReader()
+	f := fields.Finder{Known: fields.Of(s.Dialect()), Found: func(path []byte, _ value, known bool) {
+		name := sessionfmt.Quote(string(path))
+		if _, had := found[name]; !known && !had {
+			found[name] = rec
+		}
+	}}
+	for _, m := range e.state.msgs.all {
+		if int(m.rec) == rec || m.flags&omitted != 0 {
+			continue
+		}
+		for _, rec = range []int{int(m.edit), int(m.rec)} {
+			if rec < 0 || s.Held(rec) {
+				continue
+			}
+			raw, err := lines.Raw(rec)
+			if err != nil {
+				return nil, err
+			}
+			for line := range bytes.SplitSeq(raw, []byte{'\n'}) {
+				f.Line(bytes.TrimSpace(line))
+			}
+		}
+	}
+	return found, nil
+}

@@ -157,6 +157,9 @@ func (r *Reader) Row(i int, line jsonl.Value) Row {
 	if kind == jsonl.Transform && r.s.Dialect() != nil {
 		kept, _ := r.s.Kept(i)
 		r.gist.replaced(line.Get("transformerName"), line.Get("patch"), kept.Count())
+		if line.Get("unrecordedCall").Truthy() {
+			r.gist.add("; no file has the call for its summary")
+		}
 	}
 	return Row{r.s.ID(i), r.s.Line(i), time.Text(), kind.String(), r.gist.String()}
 }

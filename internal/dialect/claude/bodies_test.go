@@ -9,11 +9,13 @@ import (
 
 	"ctxtool/internal/cache"
 	"ctxtool/internal/diff"
+	"ctxtool/internal/outline"
 	"ctxtool/internal/test/must"
 	"ctxtool/replay"
 	"ctxtool/replay/ledger"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // TestBodiesPart: what ends a prefix is read from the recorded bodies of two requests, also where the session gives
@@ -104,5 +106,27 @@ func TestBodiesDiffer(t *testing.T) {
 	}
 	if want := []string{`betas  to ["b"]`, `thinking  to {"type":"adaptive"}`}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestSummaryCall: a compaction whose call is in no file says so, and one of an older version does not.
+func TestSummaryCall(t *testing.T) {
+	t.Parallel()
+	text := newer([3]string{"u1", "", said("one")}, [3]string{"a1", "u1", answered("m1", `{"type":"text","text":"1"}`, "")},
+		[3]string{"b1", "", `"type":"system","subtype":"compact_boundary","logicalParentUuid":"a1","compactMetadata":{"trigger":"manual"}`},
+		[3]string{"s1", "b1", `"isCompactSummary":true,"type":"user","message":{"role":"user","content":"What was said."}`})
+	for version, want := range map[string]bool{"2.1.290": true, "2.1.42": false} {
+		s := must.Get(sessionfmt.OpenReader("s.jsonl", strings.NewReader(strings.ReplaceAll(text, "2.1.290", version)), sessionfmt.Options{}))
+		r := outline.NewReader(s)
+		said := ""
+		for i := range s.Len() {
+			if s.Kind(i) == jsonl.Transform {
+				said = r.Row(i, must.Get(r.Line(i))).Text
+			}
+		}
+		if strings.HasSuffix(said, "no file has the call for its summary") != want {
+			t.Errorf("%s: %q", version, said)
+		}
+		s.Close()
 	}
 }

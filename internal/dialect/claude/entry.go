@@ -90,10 +90,16 @@ func (m *maker) header() {
 	m.e.Set("bridgeSession", bridge)
 }
 
+// summariesUnrecorded is the first version of which no file has the call for the summary of a compaction.
+const summariesUnrecorded = "2.1.257"
+
 // compaction makes the patch of a compaction: the summary, and what was kept.
 func (m *maker) compaction() {
 	m.e.Transformer, m.e.Reason = "compaction", "compaction"
 	m.e.Set("trigger", m.Lines[0].Get("compactMetadata").Get("trigger"))
+	if !dialect.Older(m.Lines[0].Get("version").Text(), summariesUnrecorded) {
+		m.e.Set("unrecordedCall", jsonl.Value("true"))
+	}
 	tools := called(m.Lines[1:])
 	for k := 1; k < len(m.Lines); {
 		m.readLine(m.Lines[k])

@@ -69,7 +69,8 @@ func (s *Scanner) assigned(dst []hit, text []byte) []hit {
 	return dst
 }
 
-// inPath reports whether a name is a part of a path or of a URN, and nothing is assigned to it.
+// inPath reports whether a name is a part of a path, of a URN or of the line before a key, and nothing is assigned to
+// it.
 func inPath(text []byte, n naming) bool {
 	before, after := byte(0), byte(0)
 	if n.start > 0 {
@@ -77,6 +78,9 @@ func inPath(text []byte, n naming) bool {
 	}
 	if n.end < len(text) {
 		after = text[n.end]
+	}
+	if bytes.HasPrefix(text[n.end:], []byte("--")) {
+		return true // the line before the data of a key
 	}
 	return after == '/' || before == '/' && after != '=' && after != ':' || before == ':' && after == ':'
 }

@@ -41,7 +41,7 @@ func newParts(values map[string]int32, key, home int32) *parts {
 		v = v[:min(len(v), longestPart)]
 		done := 0
 		for from := 0; from+minPart <= len(v); from++ {
-			if !partial([]byte(v[from:from+minPart])) || rule == key && (from < keyHead || isConstant(v, from)) {
+			if !partial([]byte(v[from:from+minPart])) || rule == key && from < keyHead || isConstant(v, from) {
 				continue
 			}
 			for at := max(done, from); at+pieceSize <= from+minPart && len(p.at) < mostPieces; at++ {

@@ -3,6 +3,7 @@ package labelled
 import (
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"testing"
 
 	"ctxtool/internal/redact"
@@ -12,10 +13,10 @@ import (
 // leastShares are the goals for both halves: the rules are developed until one half reaches its goals, and what the
 // other half reaches is what they are worth.
 var leastShares = map[string]float64{
-	"developed on: " + Named: 0.985, "held out: " + Named: 0.93,
-	"developed on: " + Alone: 0.96, "held out: " + Alone: 0.88,
-	"developed on: " + CutOrSplit: 0.90, "held out: " + CutOrSplit: 0.82,
-	"developed on: harmless": 0.995, "held out: harmless": 0.92,
+	"developed on: " + Named: 0.985, "held out: " + Named: 0.95,
+	"developed on: " + Alone: 0.98, "held out: " + Alone: 0.91,
+	"developed on: " + CutOrSplit: 0.91, "held out: " + CutOrSplit: 0.84,
+	"developed on: harmless": 0.997, "held out: harmless": 0.99,
 }
 
 // TestHalves measures the grammar: the half that rules are developed on, and the half that they are not. Of that
@@ -28,28 +29,48 @@ func TestHalves(t *testing.T) {
 		t.Logf("seed %d", from)
 	}
 	r := must.Get(redact.New(redact.Options{}))
-	rows := table{}
+	rows, tools := table{}, []string{"ctxtool"}
 	for h, name := range []string{"developed on", "held out"} {
-		count := func(text, out string, good bool, shown string, names ...string) {
-			if half(h) == heldOut {
-				text, out = "", "" // nobody looks at them
-			} else {
-				names = append(names, shown)
+		cases, plain := Grammar(from, half(h), n), NoSecretsOf(from, half(h), n)
+		var texts, left []string
+		for _, c := range cases {
+			texts = append(texts, c.Text)
+		}
+		for _, c := range plain {
+			texts = append(texts, c.Text)
+		}
+		for _, text := range texts {
+			left = append(left, redacted(t, r, text, true))
+		}
+		of := [][]string{left}
+		tools = tools[:1]
+		for _, s := range scanners(*gitleaks) {
+			if _, err := exec.LookPath(s.command[0]); err == nil && *gitleaks != "" {
+				tools, of = append(tools, s.name), append(of, must.Get(s.left(texts)))
 			}
-			rows.count(0, text, out, good, names...)
 		}
-		for _, c := range Grammar(from, half(h), n) {
-			out := redacted(t, r, c.Text, true)
-			count(c.Text, out, !c.Left(out), "examples: "+c.Goal, "total, "+name+": "+c.Goal, c.Group+" kind, "+name+": "+c.Kind,
-				c.Group+" layout, "+name+": "+c.Shape, c.Group+" wrapping, "+name+": "+c.Spelling)
-		}
-		for _, c := range NoSecretsOf(from, half(h), n) {
-			out := redacted(t, r, c.Text, true)
-			count(c.Text, out, out == c.Text, "examples: harmless", "total, "+name+": harmless", "harmless, "+name+": "+c.Kind)
+		for tool := range of {
+			count := func(k int, good bool, shown string, names ...string) {
+				text, out := texts[k], of[tool][k]
+				if half(h) == heldOut {
+					text, out = "", "" // nobody looks at them
+				} else {
+					names = append(names, shown)
+				}
+				rows.count(tool, text, out, good, names...)
+			}
+			for k, c := range cases {
+				count(k, !c.Left(of[tool][k]), "examples: "+c.Goal, "total, "+name+": "+c.Goal, c.Group+" kind, "+name+": "+c.Kind,
+					c.Group+" layout, "+name+": "+c.Shape, c.Group+" wrapping, "+name+": "+c.Spelling)
+			}
+			for k, c := range plain {
+				k += len(cases)
+				count(k, of[tool][k] == c.Text, "examples: harmless", "total, "+name+": harmless", "harmless, "+name+": "+c.Kind)
+			}
 		}
 	}
 	if testing.Verbose() {
-		rows.print(os.Stdout, []string{"ctxtool"})
+		rows.print(os.Stdout, tools)
 	}
 	for name, least := range leastShares {
 		if x := rows["total, "+name]; x == nil || x.n < 1000 || x.share(0) < least {

@@ -28,6 +28,8 @@ func attachmentCode(p *jsonl.Picked) dialect.Code {
 			return user // typed while the turn before was running
 		}
 		return attachment
+	case isPicture(of):
+		return attachment
 	case slices.Contains(neverSent, string(kind)),
 		string(kind) == "hook_success" && !of.Get("hookEvent").Is("SessionStart"):
 		return unsent
@@ -35,6 +37,22 @@ func attachmentCode(p *jsonl.Picked) dialect.Code {
 		return unsent
 	}
 	return attachment
+}
+
+// isPicture reports whether an attachment is a picture that the user named: what is sent of it is not in rendered.
+func isPicture(attachment jsonl.Value) bool {
+	return attachment.Get("type").Is("file") && attachment.Get("content").Get("type").Is("image")
+}
+
+// pictureOf are the contents that a picture is sent as: the call that would have read it, and the picture.
+func pictureOf(attachment jsonl.Value) jsonl.Value {
+	file := attachment.Get("content").Get("file")
+	input := jsonl.Value("{}").With("file_path", attachment.Get("filename"))
+	call := reminder("Called the Read tool with the following input: " + string(input))
+	source := jsonl.Value(`{"type":"base64"}`).With("data", file.Get("base64")).With("media_type", file.Get("type"))
+	picture := jsonl.Value(`{"type":"image"}`).With("source", source)
+	return dialect.List(jsonl.Value("{}").With("content", jsonl.AppendQuoted(nil, call)),
+		jsonl.Value("{}").With("content", dialect.List(picture)))
 }
 
 // beside adds an attachment to an answer or to a result of it: it takes its place among the results, so
@@ -56,6 +74,9 @@ func (a *arranger) beside(t dialect.Tree, kind jsonl.Kind, l *dialect.Line, abov
 // attached makes the text of an attachment: as it was sent, where the record has that, else its
 // strings, one a line, whose wording is not in the file.
 func (m *maker) attached(msg *dialect.Message) {
+	if isPicture(m.attachment) && !m.rendered.Exists() {
+		m.rendered, m.renderedRole = pictureOf(m.attachment), jsonl.Value(`"user"`)
+	}
 	if !m.rendered.IsArray() {
 		msg.Said(stringsOf(m.attachment))
 		return

@@ -113,25 +113,30 @@ func generation(model string) int {
 	return n
 }
 
-// answered is an answer as another request has it: without thinking that another model signed. It is nil if
-// nothing else is in it.
+// answered is an answer as another request has it: without thinking that another model signed and blank texts, and
+// with its calls last. It is nil if only thinking is left.
 func answered(item jsonl.Value, model string) jsonl.Value {
 	from := item.Get(madeFrom)
 	foreign := from.Get("model").IsString() && model != "" && !from.Get("model").Is(model)
-	var blocks []jsonl.Value
+	var blocks, calls []jsonl.Value
 	said := false
 	for b := range item.Get("content").Elements {
-		thought := b.Get("type").Is("thinking") || b.Get("type").Is("redacted_thinking")
-		if thought && foreign {
-			continue
+		switch typ := b.Get("type"); {
+		case typ.Is("thinking") || typ.Is("redacted_thinking"):
+			if !foreign {
+				blocks = append(blocks, b)
+			}
+		case typ.Is("text") && strings.TrimSpace(b.Get("text").Text()) == "":
+		case typ.Is("tool_use"):
+			calls, said = append(calls, b), true
+		default:
+			blocks, said = append(blocks, b), true
 		}
-		said = said || !thought
-		blocks = append(blocks, b)
 	}
 	if !said {
 		return nil
 	}
-	return turnOf("assistant", blocks)
+	return turnOf("assistant", append(blocks, calls...))
 }
 
 // A stretch is what stands between two answers: results, then attachments, also those that the file has after

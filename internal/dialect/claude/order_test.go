@@ -67,6 +67,12 @@ func TestOrder(t *testing.T) {
 			{"a2", "a1", asked("m1", "claude-opus-5-5", `"low"`, text)}, {"u2", "a2", said("on")},
 			{"a3", "u2", asked("m2", "claude-sonnet-4-5", "null", text)}, {"u3", "a3", said("end")}, {"a4", "u3", asked("m3", "claude-sonnet-4-5", "null", text)}},
 			[]string{"user: " + in("one") + "\n|hi", "assistant: done", "user: on", "assistant: done", "user: end"}},
+		{"calls come last in an answer, and blank texts are left out", [][3]string{{"u1", "", said("hi")}, plain,
+			{"a1", "p1", answered("m1", call+`,{"type":"text","text":" \n"},`+text, "")}, {"r1", "a1", returned("t1", `"out"`)}},
+			[]string{"user: hi", "assistant: done|-", "user: out"}},
+		{"a picture that the user named", [][3]string{{"u1", "", said("hi")}, plain, {"n1", "p1", attached(`"type":"file","filename":"/p.png",`+
+			`"content":{"type":"image","file":{"base64":"AA==","type":"image/png"}}`, "")}},
+			[]string{"user: " + in(`Called the Read tool with the following input: {"file_path":"/p.png"}`), "user: -|hi"}},
 		{"frames", [][3]string{{"u1", "", said("hi")}, plain, {"a1", "p1", answered("m1", text, "")},
 			{"h1", "a1", said("feedback") + `,"isMeta":true,"hookTextLead":"From a hook."`}, {"o1", "h1", said("limit") + `,"isMeta":true,"ownNote":true`},
 			{"c1", "o1", `"type":"system","subtype":"local_command","content":"<local-command-stdout>cost</local-command-stdout>"`}},

@@ -12,6 +12,7 @@ const (
 	attachedSystem  rule.Rule = rule.Own + iota // an attachment of the role system
 	attachedUser                                // one of the role user
 	attachedContext                             // one of that role that announces context
+	attachedPicture                             // a picture that the user named
 	unworded                                    // one whose text is not in the file
 	typedAhead                                  // what the user typed while a turn was running
 	turnEffort                                  // an answer whose effort stands among the messages
@@ -34,6 +35,7 @@ var Rules = rule.NewTable(map[rule.Rule]rule.Info{
 	attachedSystem:  {Name: "attachment of the system", Scope: rule.PerModel},
 	attachedUser:    {Name: "attachment of the user", Scope: rule.PerModel},
 	attachedContext: {Name: "announced context", Scope: rule.PerModel},
+	attachedPicture: {Name: "attached picture", Scope: rule.PerModel},
 	unworded:        {Name: "attachment without text", Missing: true},
 	typedAhead:      {Name: "prompt typed ahead", Scope: rule.PerModel},
 	turnEffort:      {Name: "effort of a turn", Scope: rule.PerModel},
@@ -61,7 +63,10 @@ var (
 // recording has.
 func attachmentRule(p *jsonl.Picked) rule.Rule {
 	of, rendered := p.Record[atAttachment], p.Record[atRendered]
-	if !rendered.IsArray() {
+	switch {
+	case isPicture(of):
+		return attachedPicture
+	case !rendered.IsArray():
 		return unworded
 	}
 	for one := range rendered.Elements {

@@ -27,8 +27,8 @@ import (
 
 // dialects are the formats of other agents that are read. A new one is a line here.
 var dialects = []*dialect.Dialect{
-	&codex.Dialect, &claude.Stream, &claude.Dialect, &gemini.Dialect, &gsh.Dialect, &swecli.Dialect, &yagent.Dialect,
-	&opencode.Dialect, &opencode.Version2, &opencode.Kilo, &openclaw.Dialect,
+	&codex.Dialect, &gemini.Qwen, &claude.Stream, &claude.Dialect, &gemini.Dialect, &gsh.Dialect, &swecli.Dialect,
+	&yagent.Dialect, &opencode.Dialect, &opencode.Version2, &opencode.Kilo, &openclaw.Dialect,
 }
 
 // Dialects returns the formats of other agents that are read.

@@ -58,7 +58,6 @@ var signatures = []signature{
 	{agent: "Antigravity", folder: "antigravity"},
 	{agent: "Antigravity", folder: "antigravity-cli"},
 	{agent: "Antigravity", folder: "antigravity-ide"},
-	{agent: "Qwen Code", members: []string{"uuid", "message.parts"}},
 	{agent: "Qwen Code", members: []string{"sessionId", "localMonth", "totalTokens"}},
 	{agent: "Qwen Code", members: []string{"sessionId", "totalLatencyMs", "models"}},
 	{agent: "Qwen Code", folder: ".qwen"},

@@ -30,7 +30,7 @@ var unreadFiles = []struct{ name, text, says string }{
 	{"session_1.json", `{"metadata":{"session_id":"s","agent_config":{}},"messages":[{"role":"user","content":"hi"}]}`, "Vibe"},
 	{"transcript.jsonl", `{"step_index":0,"source":"USER_EXPLICIT","type":"USER_INPUT","content":"hi"}`, "Antigravity"},
 	{"antigravity/conversations/a.pb", "\x0a\x24", "Antigravity"},
-	{"q.jsonl", `{"uuid":"u","parentUuid":null,"sessionId":"s","type":"user","message":{"role":"user","parts":[{"text":"hi"}]}}`, "Qwen Code"},
+	{"q.jsonl", `{"schemaVersion":1,"id":"u","sessionId":"s","localMonth":"2026-11","totalTokens":5}`, "Qwen Code"},
 	{"exec.jsonl", `{"type":"thread.started","thread_id":"t"}`, "codex exec --json"},
 	{"result.json", `{"type":"result","subtype":"success","session_id":"s","total_cost_usd":0.1,"uuid":"u"}`, "claude -p --output-format json"},
 	{"g.jsonl", `{"type":"init","session_id":"s","model":"m"}`, "gemini --output-format stream-json"},

@@ -40,6 +40,8 @@ type Reader struct {
 	Native bool   // what the agent sends is asked for
 
 	ID, Stamp jsonl.Value // of the line
+	Ref       jsonl.Value // the id of the line that it follows, where lines name theirs
+	Rules     rule.Set    // that the content needs besides those of its blocks
 	Else      bool        // the line may be something else than its messages
 
 	jsonl.Cursor
@@ -213,6 +215,11 @@ func WithoutResults(code, next dialect.Code) dialect.Code {
 // IsMessage reports whether a line has messages.
 func IsMessage(code dialect.Code) bool { return code >= several && code < theirs }
 
+// Answers reports whether a line has an answer, and nothing else.
+func Answers(code dialect.Code) bool {
+	return code == calling || code == single+dialect.Code(jsonl.Assistant)
+}
+
 // scan is the dialect's Scan.
 func (f *Format) scan(text jsonl.Value) (h dialect.Head, size int) {
 	r := f.read(text, nil)
@@ -221,7 +228,8 @@ func (f *Format) scan(text jsonl.Value) (h dialect.Head, size int) {
 	if len(r.Said) == 0 || r.Else {
 		return h, 0
 	}
-	h = dialect.Head{ID: r.ID, Code: codeOf(r.Said), Time: r.Stamp, NoUsage: !slices.ContainsFunc(r.Said, hasUsage)}
+	h = dialect.Head{ID: r.ID, Ref: r.Ref, Code: codeOf(r.Said), Time: r.Stamp, Rules: r.Rules,
+		NoUsage: !slices.ContainsFunc(r.Said, hasUsage)}
 	for k := range r.Said {
 		h.Rules |= dialect.ByBlocks(r.Said[k].Blocks)
 	}

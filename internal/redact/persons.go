@@ -33,17 +33,22 @@ func (t *Tally) Persons() []string { return t.persons }
 // persons returns the names that a run has found, in order.
 func (x *Run) persons() []string { return slices.Sorted(maps.Keys(x.s.known)) }
 
-// CountNames returns how often names stand in a text as whole words, in any case. The error is that of the reader.
+// CountNames returns how often names stand in a text as whole words, as they are, in small or capital letters, or with
+// a capital one. The error is that of the reader.
 func CountNames(from io.Reader, names []string) (n int, err error) {
-	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return len(name) < minName })
-	if len(names) == 0 {
+	var all []string
+	longest := 0
+	for _, name := range names {
+		if low := lowerASCII(name); len(name) >= minName {
+			all = append(all, name, low, strings.ToUpper(low[:1])+low[1:], strings.ToUpper(low))
+			longest = max(longest, len(name))
+		}
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	if len(all) == 0 {
 		return 0, nil
 	}
-	var low []string
-	for _, name := range names {
-		low = append(low, lowerASCII(name))
-	}
-	words := newAutomaton(low)
 	buf := make([]byte, 256<<10)
 	for kept := 0; ; {
 		read, err := io.ReadFull(from, buf[kept:])
@@ -54,13 +59,19 @@ func CountNames(from io.Reader, names []string) (n int, err error) {
 		}
 		stop := end
 		if !last { // the rest of a line, or of what is left of it
-			stop = max(bytes.LastIndexByte(buf[:end], '\n')+1, end-words.long-1)
+			stop = max(bytes.LastIndexByte(buf[:end], '\n')+1, end-longest-1)
 		}
-		words.from(buf[:stop], 0, 0, func(word int32, at int) {
-			if start := at - len(low[word]); isWhole(buf[:end], start, at) {
-				n++
+		for _, name := range all {
+			for at := 0; ; {
+				k := bytes.Index(buf[at:stop], []byte(name))
+				if k < 0 {
+					break
+				}
+				if at += k + len(name); isWhole(buf[:end], at-len(name), at) {
+					n++
+				}
 			}
-		})
+		}
 		if last {
 			return n, nil
 		}

@@ -348,15 +348,15 @@ func framed(line jsonl.Value) jsonl.Value {
 	case f[1].Truthy():
 		frame = jsonl.Value(`""`)
 	case f[2].Get("kind").Is("task-notification"):
-		frame = jsonl.AppendQuoted(nil, notificationFrame)
+		frame = jsonl.AppendQuoted(nil, NotificationFrame)
 	default:
 		return nil
 	}
 	return jsonl.Value("{}").With("frame", frame)
 }
 
-// notificationFrame comes before a notification of a task in a request.
-const notificationFrame = "[SYSTEM NOTIFICATION - NOT USER INPUT]\n" +
+// NotificationFrame comes before a notification of a task in a request.
+const NotificationFrame = "[SYSTEM NOTIFICATION - NOT USER INPUT]\n" +
 	"This is an automated background-task event, NOT a message from the user.\n" +
 	"Do NOT interpret this as user acknowledgement, confirmation, or response to any pending question.\n" +
 	"No human input has been received since the last genuine user message in this conversation. Any statement that " +

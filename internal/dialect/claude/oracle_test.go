@@ -20,7 +20,7 @@ import (
 
 var (
 	update    = flag.Bool("update", false, "write what was compared to compared.go and docs/session-format.md")
-	recording = flag.Bool("record", false, "write what is played to testdata/recorded")
+	recording = flag.Bool("record", false, "write what is played to testdata/recorded; with -played these alone")
 	through   = flag.String("through", "", "play them through these versions alone, separated by commas")
 	unlike    = flag.String("unlike", "", "print how these parts of requests begin to differ, separated by commas")
 	played    = flag.String("played", "", "play these scripts alone, separated by commas")
@@ -98,8 +98,12 @@ func TestPlayed(t *testing.T) {
 		}
 		n++
 		p := &player{version: version, program: program, skeletons: t.TempDir(), table: table}
+		archive := filepath.Join("testdata/recorded", version+".tar.zst")
+		if _, err := os.Stat(archive); err == nil && *played != "" { // the others stay
+			p.skeletons = filepath.Dir(agents.Unpack(t, archive)[0])
+		}
 		if ok := p.play(t); ok && *recording {
-			agents.Pack(p.skeletons, filepath.Join("testdata/recorded", version+".tar.zst"))
+			agents.Pack(p.skeletons, archive)
 		}
 	}
 	if n == 0 {
@@ -169,7 +173,8 @@ func (p *player) one(t *testing.T, script, name, model string, s agents.Script) 
 	defer p.mu.Unlock()
 	p.table.Measure(t, dir, claude.Dialect.Interface, func(with bool, c agents.Comparison) { of[0] = append(of[0], c) })
 	skeleton := filepath.Join(p.skeletons, name)
-	must.Do(agents.Skeleton(dir, skeleton, s))
+	must.Do(os.RemoveAll(skeleton))
+	must.Do(agents.Skeleton(dir, skeleton, s, claude.NotificationFrame))
 	agents.Table{}.Measure(t, skeleton, claude.Dialect.Interface, func(with bool, c agents.Comparison) { of[1] = append(of[1], c) })
 	same := func(a, b agents.Comparison) bool {
 		return a.N == b.N && a.Equal == b.Equal && a.Claim.Messages == b.Claim.Messages && a.Used == b.Used

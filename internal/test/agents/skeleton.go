@@ -20,8 +20,8 @@ import (
 // Skeleton writes a recording without the texts of the program, which replays as the recording itself does. In place of
 // each line of a longer text stands its hash and its length, in sessions and requests alike, so that texts still join
 // and split as they did. What is kept are short texts, as wholes, and the lines that a script has, that are only a tag,
-// or that our own code puts around texts, which are the frames. Descriptions and schemas of tools are one hash each. The
-// hashes by which sessions record requests are those of what the skeleton has.
+// or that our own code puts around texts, which are the frames. Descriptions and schemas of tools are one hash each.
+// The hashes by which sessions record requests are those of what the skeleton has.
 func Skeleton(dir, to string, script Script, frames ...string) error {
 	k := &skeleton{kept: map[string]bool{"": true}, hashes: map[string]string{}}
 	k.keep(must.Get(json.Marshal(script)), true)

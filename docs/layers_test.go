@@ -18,8 +18,8 @@ import (
 var ranks = []string{
 	"sessionfmt/jsonl internal/rule",
 	"internal/activity internal/dialect replay/models replay/tokens",
-	"internal/dialect/chat internal/dialect/claude internal/dialect/codex internal/dialect/openclaw " +
-		"internal/dialect/opencode internal/fields replay/weigh",
+	"internal/dialect/chat internal/dialect/claude internal/dialect/codex internal/dialect/copilot " +
+		"internal/dialect/openclaw internal/dialect/opencode internal/fields replay/weigh",
 	"internal/dialect/gemini internal/dialect/gsh internal/dialect/swecli internal/dialect/yagent",
 	"sessionfmt",
 	"internal/browse internal/outline internal/phrase internal/store replay/origin sessionfmt/sqlite",

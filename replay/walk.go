@@ -179,7 +179,7 @@ func (m *machine) advance(rec int) (Step, error) {
 	if m.r.Session.Dialect() == nil || m.r.Session.Held(rec) {
 		m.used |= rule.Of(by)
 	} else {
-		m.used |= m.r.Session.RulesOf(rec)
+		m.used = m.r.Session.Dialect().Rules.Then(m.used, m.r.Session.RulesOf(rec))
 	}
 	if m.err != nil {
 		m.pos = m.path.len() - 2

@@ -15,6 +15,7 @@ import (
 	"ctxtool/internal/dialect"
 	"ctxtool/internal/dialect/claude"
 	"ctxtool/internal/dialect/codex"
+	"ctxtool/internal/dialect/copilot"
 	"ctxtool/internal/dialect/gemini"
 	"ctxtool/internal/dialect/gsh"
 	"ctxtool/internal/dialect/openclaw"
@@ -28,7 +29,7 @@ import (
 // dialects are the formats of other agents that are read. A new one is a line here.
 var dialects = []*dialect.Dialect{
 	&codex.Dialect, &gemini.Qwen, &claude.Stream, &claude.Dialect, &gemini.Dialect, &gsh.Dialect, &swecli.Dialect,
-	&yagent.Dialect, &opencode.Dialect, &opencode.Version2, &opencode.Kilo, &openclaw.Dialect,
+	&yagent.Dialect, &opencode.Dialect, &opencode.Version2, &opencode.Kilo, &openclaw.Dialect, &copilot.Dialect,
 }
 
 // Dialects returns the formats of other agents that are read.

@@ -24,10 +24,7 @@ type signature struct {
 
 // signatures are those of all agents whose files are told. The first that fits counts.
 var signatures = []signature{
-	{agent: "Copilot CLI", members: []string{"type=session.start", "data.copilotVersion"}},
-	{agent: "Copilot CLI", members: []string{"type=session.resume", "data", "parentId"}},
-	{agent: "Copilot CLI", members: []string{"type=user.message", "data", "parentId"}},
-	{agent: "Copilot CLI", folder: ".copilot"},
+	{agent: "Copilot CLI", folder: ".copilot", hint: "a session is session-state/ID/events.jsonl there"},
 	{agent: "Copilot Chat", members: []string{"requesterUsername", "responderUsername", "requests"}},
 	{agent: "Copilot Chat", folder: "github.copilot-chat"},
 	{agent: "Cline", members: []string{"sessionId", "origin.source", "messages"}},

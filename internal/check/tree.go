@@ -41,11 +41,12 @@ func cycles(n int, parent func(i int) int) (all []cycle) {
 }
 
 // findRoots finds the roots that are not on the path to the leaf. An entry whose parent is
-// lost is an orphan, not a root.
+// lost is an orphan, not a root, and a sub-agent that writes into the file of its session has one of its own.
 func (x *subject) findRoots() {
 	var roots []int
 	for i := range x.s.Len() {
-		if x.s.Kind(i).IsEntry() && x.s.Parent(i) < 0 && !x.s.Orphan(i) && !x.s.Shadowed(i) {
+		if x.s.Kind(i).IsEntry() && x.s.Parent(i) < 0 && !x.s.Orphan(i) && !x.s.Shadowed(i) &&
+			!x.s.Delegated(i) {
 			roots = append(roots, i)
 		}
 	}
@@ -85,8 +86,8 @@ func (x *subject) findMovedLeaf() {
 			return
 		}
 	}
-	x.add(leaf, "the last entry is a %s on another branch than entry %s, which was written to last: the session goes on here",
-		x.s.Kind(leaf), sessionfmt.Quote(x.s.ID(last)))
+	x.add(leaf, "the last entry is a %s on another branch than entry %s, which was written to last: the session "+
+		"goes on here", x.s.Kind(leaf), sessionfmt.Quote(x.s.ID(last)))
 }
 
 // bookkeeping reports whether entries of a kind describe a session and do not continue its

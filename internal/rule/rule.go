@@ -91,6 +91,8 @@ type Info struct {
 	// Missing reports that the file does not hold what the program sends by the rule: no request that used
 	// it is exact.
 	Missing bool
+	// Until are rules after which a request no longer depends on this one: what they bring replaces what it did.
+	Until Set
 }
 
 // A Compared counts the recorded requests that used a rule, by one version of the program.
@@ -133,6 +135,16 @@ func (t *Table) Info(r Rule) Info {
 func (t *Table) Without(r Rule) *Table {
 	of := func(c Compared) bool { return c.Rule == r }
 	return &Table{t.Rules, slices.DeleteFunc(slices.Clone(t.Compared), of)}
+}
+
+// Then returns the rules of a path after an entry that was made by others.
+func (t *Table) Then(used, by Set) Set {
+	for r := range used.All {
+		if t != nil && t.Info(r).Until&by != 0 {
+			used &^= Of(r)
+		}
+	}
+	return used | by
 }
 
 // Versions returns the versions of the program of which requests were compared, the oldest first.

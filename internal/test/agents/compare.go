@@ -125,7 +125,8 @@ func answers(file string, at map[string][]standing) {
 		}
 		raw := must.Get(lines.Raw(rec))
 		line, _, _ := bytes.Cut(raw, []byte{'\n'})
-		id := jsonl.Value(line).Get("message").Get("id").Text()
+		v := jsonl.Value(line)
+		id := jsonl.FirstText(v.First("message", "id"), v.First("data", "apiCallId")).Text()
 		at[id] = append(at[id], standing{file, rec})
 	}
 }
@@ -146,9 +147,12 @@ func compare(q *Request, at standing, interfaceOf string) (c Comparison) {
 	}
 	c = Comparison{N: q.N, Version: s.WrittenBy(), Model: model, Claim: *reading.Certainty, Used: e.Rules(),
 		Asked: rule.Asked{Host: ref.Provider, Model: ref.ID}}
-	got := written(e, interfaceOf)
+	got, was := written(e, interfaceOf), sent(asked)
+	if interfaceOf == chatForm {
+		got, was = asMessages(got), asMessages(was)
+	}
 	for p := range parts {
-		a, b := got.part(p), sent(asked).part(p)
+		a, b := got.part(p), was.part(p)
 		if c.Equal[p] = reflect.DeepEqual(a, b); !c.Equal[p] {
 			c.Unlike[p] = unlike(a, b, "")
 		}

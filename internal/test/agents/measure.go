@@ -3,6 +3,7 @@ package agents
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -93,6 +94,19 @@ func (table Table) By(by func(Row) Row) Table {
 		}
 	}
 	return joined
+}
+
+// Brief is the table in Markdown with the parts that a session has: the prompt and messages.
+func (table Table) Brief(agent string) string {
+	rows := slices.SortedFunc(maps.Keys(table), func(a, b Row) int { return rule.Versions(a.Version, b.Version) })
+	b := &strings.Builder{}
+	b.WriteString("| agent | version | requests | system | messages | exact |\n|---|---|---:|---:|---:|---:|\n")
+	for _, row := range rows {
+		n := table[row]
+		fmt.Fprintf(b, "| %s | %s | %d | %d | %d | %d |\n", agent, row.Version, n.Requests, n.Equal[System],
+			n.Equal[Messages], n.Exact)
+	}
+	return b.String()
 }
 
 // String is the table in Markdown, by version, model and script.

@@ -1,0 +1,256 @@
+package copilot
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"ctxtool/internal/dialect"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// A maker makes an entry.
+type maker struct {
+	*dialect.Source
+	e     *dialect.Entry
+	lines []jsonl.Value
+	data  jsonl.Value // of the first line
+}
+
+// makeEntry is [dialect.Dialect]'s Make.
+func makeEntry(s *dialect.Source) {
+	m := maker{s, s.Add(), s.Lines, s.Lines[0].Get("data")}
+	m.e.Time = s.Lines[0].Get("timestamp")
+	switch s.Kind {
+	case jsonl.Header:
+		m.e.Set("cwd", m.data.Get("context").Get("cwd"))
+	case jsonl.ModelChange:
+		m.modelChange()
+	case jsonl.UsageEntry:
+		m.aside()
+	case jsonl.System:
+		msg := m.e.Message(jsonl.System)
+		msg.Set("sections", m.Make([]byte(`{"prompt":`), orEmpty(m.data.Get("content")), []byte(`}`)))
+	case jsonl.User:
+		m.prompt()
+	case jsonl.Assistant:
+		m.answer()
+	case jsonl.ToolResult:
+		m.result()
+	case jsonl.Transform:
+		m.compaction()
+	default:
+		if typ := s.Lines[0].Get("type"); typ.IsString() {
+			m.e.Type = typ
+		}
+		m.e.Set("data", m.data)
+	}
+}
+
+var empty = jsonl.Value(`""`)
+
+func orEmpty(v jsonl.Value) jsonl.Value {
+	if v.IsString() {
+		return v
+	}
+	return empty
+}
+
+// modelChange makes the choice of a model, by the line that chooses it or the answer of another one.
+func (m *maker) modelChange() {
+	name, provider := m.data.Get("model"), github
+	if !name.IsString() {
+		name = m.Quoted(chosenModel(m.lines[0]))
+	}
+	if len(m.lines) > 1 {
+		provider = providerOf(m.lines[1].Get("data").Get("usage"))
+	}
+	m.e.SetText("provider", provider)
+	m.e.Set("modelId", name)
+}
+
+// aside makes the usage of a summary, or of an answer that is not in the file.
+func (m *maker) aside() {
+	kind, of := "unrecorded answer", m.data.Get("usage")
+	if !of.IsObject() {
+		kind, of = "compaction", m.data.Get("compactionTokensUsed")
+	}
+	m.e.SetText("kind", kind)
+	m.used(m.e.Set, of, of.Get("model"))
+}
+
+// used sets provider, model and usage. What was read from the cache and written to it is a part of the input.
+func (m *maker) used(set func(string, jsonl.Value), of, model jsonl.Value) {
+	set("provider", m.Quoted(providerOf(of)))
+	set("model", jsonl.FirstText(model, jsonl.Value(`"unknown"`)))
+	if !of.IsObject() {
+		return
+	}
+	n := of.Ints("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens")
+	set("usage", m.Usage(jsonl.Usage{Input: max(0, n[0]-n[2]-n[3]), Output: n[1], CacheRead: n[2], CacheWrite: n[3],
+		Total: n[0] + n[1]}, nil))
+}
+
+// prompt makes a prompt as it is sent: with the time before it, and after it the pictures.
+func (m *maker) prompt() {
+	f := m.data.All("transformedContent", "content", "attachments")
+	text := orEmpty(jsonl.FirstText(f[0], f[1]))
+	msg := m.e.Message(jsonl.User)
+	msg.Body()
+	msg.Said(text.Spelled())
+	parts := []jsonl.Value{textPart(text)}
+	for a := range f[2].Elements {
+		if !isPicture(a) {
+			continue
+		}
+		for _, line := range m.lines[1:] {
+			data := line.Get("data").All("assetId", "data", "mimeType", "description")
+			if data[0].Is(a.Get("assetId").Text()) {
+				about := m.Quoted("Image file at path " + a.Get("path").Text())
+				msg.Said(about.Spelled())
+				msg.Add(jsonl.Block{Kind: jsonl.ImageBlock, Data: data[1], Mime: data[2]})
+				url := jsonl.AppendQuoted(nil, "data:"+data[2].Text()+";base64,"+data[1].Text())
+				picture := jsonl.Value("{}").With("url", url)
+				parts = append(parts, textPart(about), jsonl.Value(`{"type":"image_url"}`).With("image_url", picture))
+				break
+			}
+		}
+	}
+	content := text
+	if len(parts) > 1 {
+		content = dialect.List(parts...)
+	}
+	m.native(msg, "user", m.ended(content))
+}
+
+func textPart(text jsonl.Value) jsonl.Value { return jsonl.Value(`{"type":"text"}`).With("text", text) }
+
+// native sets what stands for a message in a request, with more of its members.
+func (m *maker) native(msg *dialect.Message, role string, content jsonl.Value, more ...jsonl.Field) {
+	if !m.Native {
+		return
+	}
+	one := jsonl.Value("{}").With("role", m.Quoted(role)).With("content", content)
+	for _, f := range more {
+		one = one.With(f.Name, f.Value)
+	}
+	msg.Native = dialect.List(one)
+}
+
+// answer makes an answer. Reasoning is sent again, if it is signed, to the model that it is of.
+func (m *maker) answer() {
+	f := m.data.All("content", "toolRequests", "model", "reasoningText", "reasoningOpaque", "apiCallId")
+	msg := m.e.Message(jsonl.Assistant)
+	msg.Body()
+	if len(f[3]) > len(empty) && f[3].IsString() {
+		msg.Add(jsonl.Block{Kind: jsonl.ThinkingBlock, Text: f[3].Spelled()})
+	}
+	content := jsonl.Value("null")
+	if len(f[0]) > len(empty) && f[0].IsString() {
+		content = f[0]
+		msg.Said(content.Spelled())
+	}
+	var calls []jsonl.Value
+	for c := range f[1].Elements {
+		of := c.All("toolCallId", "name", "arguments")
+		msg.Add(jsonl.Block{Kind: jsonl.CallBlock, ID: of[0], Name: of[1], Args: m.arguments(of[2])})
+		calls = append(calls, dialect.SentCall(of[0], of[1], of[2].AppendMinified(nil)))
+	}
+	var of jsonl.Value
+	if len(m.lines) > 1 {
+		of = m.lines[1].Get("data").Get("usage")
+	}
+	m.used(msg.Set, of, f[2])
+	msg.Set("responseId", f[5])
+	msg.Stop("")
+	var more []jsonl.Field
+	if calls != nil {
+		more = append(more, jsonl.Field{Name: "tool_calls", Value: dialect.List(calls...)})
+	}
+	if f[4].IsString() && (m.To.Model == "" || f[2].Is(m.To.Model)) {
+		more = append(more, jsonl.Field{Name: "reasoning_text", Value: f[3]},
+			jsonl.Field{Name: "reasoning_opaque", Value: f[4]})
+	}
+	m.native(msg, "assistant", m.ended(content), more...)
+}
+
+// ended is a text as it is sent: by the Messages API without white space at its end.
+func (m *maker) ended(text jsonl.Value) jsonl.Value {
+	if m.Native && m.To.Host == "anthropic" && text.IsString() {
+		return m.Quoted(strings.TrimRightFunc(text.Exact(), unicode.IsSpace))
+	}
+	return text
+}
+
+// arguments are those of a call, an object.
+func (m *maker) arguments(v jsonl.Value) jsonl.Value {
+	switch {
+	case v.IsObject():
+		return v
+	case v.IsString():
+		return m.Make([]byte(`{"input":`), v, []byte("}"))
+	}
+	return jsonl.Value("{}")
+}
+
+// result makes what a call returned: the text for the model, or why it failed.
+func (m *maker) result() {
+	f := m.data.All("toolCallId", "success", "result", "error")
+	failed, text := string(f[1]) == "false", orEmpty(f[2].Get("content"))
+	if failed {
+		text = orEmpty(f[3].Get("message"))
+	}
+	msg := m.e.Message(jsonl.ToolResult)
+	msg.Set("toolCallId", f[0])
+	var tool jsonl.Value
+	for _, line := range m.lines[1:] {
+		for c := range line.Get("data").Get("toolRequests").Elements {
+			if of := c.All("toolCallId", "name"); of[0].Is(f[0].Text()) {
+				tool = of[1]
+			}
+		}
+	}
+	msg.Set("toolName", tool)
+	msg.Body()
+	msg.Said(text.Spelled())
+	msg.SetTruth("isError", failed)
+	m.native(msg, "tool", text, jsonl.Field{Name: "tool_call_id", Value: f[0]})
+}
+
+// compaction makes the message that replaces the history: all prompts of the session as they were typed, and the
+// summary.
+func (m *maker) compaction() {
+	var b strings.Builder
+	b.WriteString("Some of the conversation history has been summarized to free up context.\n\n" +
+		"You were originally given instructions from a user over one or more turns. Here were the user messages:\n")
+	typed, kept := m.lines[1:], []jsonl.Value(nil)
+	if k := slices.IndexFunc(typed, isCompaction); k >= 0 {
+		typed, kept = typed[:k], typed[k+1:]
+	}
+	for _, line := range typed {
+		b.WriteString("<user_message>\n" + line.Get("data").Get("content").Exact() + "\n</user_message>\n")
+	}
+	b.WriteString("\nHere is a summary of the prior context:\n<summary>\n" + m.data.Get("summaryContent").Exact() +
+		"\n</summary>\n")
+	m.e.Transformer, m.e.Reason = "compaction", "compaction"
+	msg := m.e.Message(jsonl.User)
+	msg.Body()
+	text := m.Quoted(b.String())
+	msg.Said(text.Spelled())
+	m.native(msg, "user", m.ended(text))
+	for k, line := range kept {
+		one := maker{m.Source, m.e, kept[k:], line.Get("data")}
+		switch typ := line.Get("type"); {
+		case typ.Is("user.message"):
+			one.prompt()
+		case typ.Is("assistant.message"):
+			one.lines = kept[k : k+1] // its usage counts once
+			one.answer()
+		case typ.Is("tool.execution_complete"):
+			one.lines = append([]jsonl.Value{line}, kept[:k]...)
+			one.result()
+		}
+	}
+}
+
+func isCompaction(line jsonl.Value) bool { return line.Get("type").Is("session.compaction_complete") }

@@ -1,0 +1,29 @@
+package copilot
+
+import "ctxtool/internal/rule"
+
+// The rules of Copilot CLI besides those that all agents have.
+const (
+	form         rule.Rule = rule.Own + iota // messages in the form of the provider
+	failure                                  // a call that failed: the file has a shorter text than was sent
+	resumed                                  // a process resumes the session, and sends what the file has
+	otherModel                               // the reasoning of another model, which is not sent
+	backAgain                                // a model that answered before another one is asked again
+	keptSince                                // messages that came while a summary was written stay
+	attachedFile                             // a picture in a prompt
+	otherFile                                // an attachment that is no picture
+	resultFile                               // a picture that a call returned
+	unanswered                               // a call without a result
+)
+
+// Rules are the rules, and what was compared.
+var Rules = rule.NewTable(map[rule.Rule]rule.Info{
+	form:    {Name: "form of the provider", Scope: rule.PerHost},
+	failure: {Name: "failed call before a resume", Missing: true, Until: rule.Of(resumed, rule.Compaction)},
+	resumed: {Name: "resume"}, otherModel: {Name: "reasoning of another model"},
+	backAgain:    {Name: "reasoning before a change of the model", Missing: true, Until: rule.Of(rule.Compaction)},
+	keptSince:    {Name: "messages kept by a compaction"},
+	attachedFile: {Name: "attached picture"}, otherFile: {Name: "attachment", Missing: true},
+	resultFile: {Name: "picture of a result", Scope: rule.PerModel},
+	unanswered: {Name: "call without a result", Missing: true},
+}, compared)

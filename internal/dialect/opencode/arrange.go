@@ -77,7 +77,8 @@ type part struct {
 	id     uint64
 	tail   uint64 // of one that asks for a summary: the first message that stays, 0 for none
 	next   int32
-	call   int32 // the number of its line among calls, from 1
+	order  uint64 // by its id
+	call   int32  // the number of its line among calls, from 1
 	code   dialect.Code
 	rules  rule.Set
 	result bool // has an entry for what the call returned

@@ -2,6 +2,7 @@ package opencode
 
 import (
 	"bytes"
+	"strconv"
 
 	"ctxtool/internal/dialect"
 	"ctxtool/sessionfmt/jsonl"
@@ -71,7 +72,7 @@ func (a *arranger) partOf(m *message, id uint64) *part {
 
 // addPart adds a part to a message.
 func (a *arranger) addPart(m *message, id uint64, l *dialect.Line) *part {
-	k := a.parts.Add(part{at: l.At, id: id, code: l.Code, rules: l.Rules})
+	k := a.parts.Add(part{at: l.At, id: id, code: l.Code, rules: l.Rules, order: orderOf(l.ID)})
 	if len(l.Group) > 0 {
 		a.parts.At(k).tail = dialect.Key(l.Group)
 	}
@@ -80,13 +81,45 @@ func (a *arranger) addPart(m *message, id uint64, l *dialect.Line) *part {
 		m.first = k
 	case m.count >= most:
 		a.named[[2]uint64{m.id, id}] = k
-		fallthrough
+		a.parts.At(m.last).next = k
+	case a.insert(m, k):
+		m.count++
+		return a.parts.At(k)
 	default:
 		a.parts.At(m.last).next = k
 	}
 	m.last = k
 	m.count++
 	return a.parts.At(k)
+}
+
+// insert puts a part before those of a message that have later ids, and reports whether there are any. Parts are sent
+// in the order of their ids, and written as they are done.
+func (a *arranger) insert(m *message, k int32) bool {
+	one := a.parts.At(k)
+	if one.order == 0 || one.order >= a.parts.At(m.last).order {
+		return false
+	}
+	if first := a.parts.At(m.first); one.order < first.order {
+		one.next, m.first = m.first, k
+		return true
+	}
+	at := a.parts.At(m.first)
+	for next := a.parts.At(at.next); next.order <= one.order; next = a.parts.At(at.next) {
+		at = next
+	}
+	one.next, at.next = at.next, k
+	return true
+}
+
+// orderOf is what an id says of its place among others: when it was made. It is 0 for an id of another form.
+func orderOf(id []byte) uint64 {
+	const digits = 12
+	if _, made, ok := bytes.Cut(id, []byte{'_'}); ok && len(made) > digits {
+		n, _ := strconv.ParseUint(string(made[:digits]), 16, 64)
+		return n
+	}
+	return 0
 }
 
 // differs reports whether a later version of a part is sent as something else.

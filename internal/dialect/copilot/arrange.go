@@ -17,6 +17,7 @@ type arranger struct {
 	assets map[string]dialect.Span
 	resume rule.Set // of the next entry
 	begun  bool
+	older  bool // a version that sends results in the order in which calls ended
 }
 
 // An agent is what the file has of one of them so far.
@@ -99,7 +100,8 @@ func (a *arranger) begin(t dialect.Tree, l *dialect.Line) {
 	header := *l
 	header.ID, header.Rules = nil, 0
 	if l.Code == start {
-		header.ID = []byte(sessionID(t.Read(l.At)).Text())
+		f := t.Read(l.At).Get("data").All("sessionId", "copilotVersion")
+		header.ID, a.older = []byte(f[0].Text()), f[1].IsString() && dialect.Older(f[1].Text(), "1.0.102")
 	}
 	t.Add(rule.Aside, jsonl.Header, &header)
 }
@@ -199,7 +201,7 @@ func (a *arranger) unanswered(t dialect.Tree, of *agent) {
 	}
 }
 
-// flush adds the results of the last answer, in the order of its calls.
+// flush adds the results of the last answer, in the order of its calls; older versions send them as they came.
 func (a *arranger) flush(t dialect.Tree, of *agent) {
 	if !of.waiting && of.results == nil {
 		return
@@ -215,7 +217,9 @@ func (a *arranger) flush(t dialect.Tree, of *agent) {
 	place := func(l *dialect.Line) int {
 		return slices.IndexFunc(order, func(id []byte) bool { return bytes.Equal(id, l.Ref) })
 	}
-	slices.SortStableFunc(of.results, func(a, b *dialect.Line) int { return place(a) - place(b) })
+	if !a.older {
+		slices.SortStableFunc(of.results, func(a, b *dialect.Line) int { return place(a) - place(b) })
+	}
 	all := of.results
 	of.results, of.waiting = nil, false
 	for _, l := range all {

@@ -4,4 +4,38 @@ package copilot
 
 import "ctxtool/internal/rule"
 
-var compared = []rule.Compared{}
+var compared = []rule.Compared{
+	{Rule: rule.Aside, Version: "1.0.71", Requests: 16, Equal: 7},
+	{Rule: rule.System, Version: "1.0.71", Requests: 16, Equal: 7},
+	{Rule: rule.Prompt, Version: "1.0.71", Requests: 16, Equal: 7},
+	{Rule: rule.Answer, Version: "1.0.71", Requests: 13, Equal: 4},
+	{Rule: rule.Result, Version: "1.0.71", Requests: 13, Equal: 4},
+	{Rule: rule.Thinking, Version: "1.0.71", Requests: 7, Equal: 2},
+	{Rule: rule.Compaction, Version: "1.0.71", Requests: 4, Equal: 0},
+	{Rule: form, Version: "1.0.71", Of: "github-copilot", Requests: 16, Equal: 7},
+	{Rule: resumed, Version: "1.0.71", Requests: 12, Equal: 3},
+
+	{Rule: rule.Aside, Version: "1.0.92", Requests: 16, Equal: 9},
+	{Rule: rule.System, Version: "1.0.92", Requests: 16, Equal: 9},
+	{Rule: rule.Prompt, Version: "1.0.92", Requests: 16, Equal: 9},
+	{Rule: rule.Answer, Version: "1.0.92", Requests: 13, Equal: 6},
+	{Rule: rule.Result, Version: "1.0.92", Requests: 13, Equal: 6},
+	{Rule: rule.Thinking, Version: "1.0.92", Requests: 7, Equal: 4},
+	{Rule: rule.Compaction, Version: "1.0.92", Requests: 4, Equal: 0},
+	{Rule: form, Version: "1.0.92", Of: "github-copilot", Requests: 16, Equal: 9},
+	{Rule: resumed, Version: "1.0.92", Requests: 12, Equal: 5},
+
+	{Rule: rule.Aside, Version: "1.0.102", Requests: 44, Equal: 44},
+	{Rule: rule.System, Version: "1.0.102", Requests: 44, Equal: 44},
+	{Rule: rule.Prompt, Version: "1.0.102", Requests: 44, Equal: 44},
+	{Rule: rule.Answer, Version: "1.0.102", Requests: 33, Equal: 33},
+	{Rule: rule.Result, Version: "1.0.102", Requests: 32, Equal: 32},
+	{Rule: rule.Thinking, Version: "1.0.102", Requests: 11, Equal: 11},
+	{Rule: rule.Compaction, Version: "1.0.102", Requests: 9, Equal: 9},
+	{Rule: form, Version: "1.0.102", Of: "anthropic", Requests: 44, Equal: 44},
+	{Rule: resumed, Version: "1.0.102", Requests: 25, Equal: 25},
+	{Rule: otherModel, Version: "1.0.102", Requests: 2, Equal: 2},
+	{Rule: keptSince, Version: "1.0.102", Requests: 5, Equal: 5},
+	{Rule: attachedFile, Version: "1.0.102", Requests: 4, Equal: 4},
+	{Rule: resultFile, Version: "1.0.102", Of: "claude-sonnet-4.5", Requests: 2, Equal: 2},
+}

@@ -13,7 +13,6 @@ const (
 	attachedFile                             // a picture in a prompt
 	otherFile                                // an attachment that is no picture
 	resultFile                               // a picture that a call returned
-	unanswered                               // a call without a result
 )
 
 // Rules are the rules, and what was compared.
@@ -25,5 +24,4 @@ var Rules = rule.NewTable(map[rule.Rule]rule.Info{
 	keptSince:    {Name: "messages kept by a compaction"},
 	attachedFile: {Name: "attached picture"}, otherFile: {Name: "attachment", Missing: true},
 	resultFile: {Name: "picture of a result", Scope: rule.PerModel},
-	unanswered: {Name: "call without a result", Missing: true},
 }, compared)

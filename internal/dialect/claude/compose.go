@@ -24,9 +24,11 @@ type composer struct {
 
 // compose is the dialect's Compose.
 func compose(to dialect.Request) dialect.Composer {
+	prompt := to.Prompt.Get(madeFrom)
 	return &composer{
-		stretch: stretch{turns: takesSystemTurns(to), bare: !to.Prompt.Get(madeFrom).Get("snapshot").Exists()},
-		model:   to.To.Model, effort: to.Answer.Get(madeFrom).Get("effort"),
+		stretch: stretch{turns: takesSystemTurns(to), bare: !prompt.Get("snapshot").Exists(),
+			marked: prompt.Get("marked").Truthy()},
+		model: to.To.Model, effort: to.Answer.Get(madeFrom).Get("effort"),
 	}
 }
 
@@ -42,7 +44,7 @@ func (c *composer) Add(item jsonl.Value) []jsonl.Value {
 	}
 	c.answer = said
 	c.waiting = append(c.waiting, c.stretch)
-	c.stretch = stretch{turns: c.turns, bare: c.bare}
+	c.stretch = stretch{turns: c.turns, bare: c.bare, marked: c.marked}
 	effort := item.Get(madeFrom).Get("effort")
 	if c.turns && c.effort.IsString() && !effort.IsString() {
 		return nil
@@ -53,7 +55,8 @@ func (c *composer) Add(item jsonl.Value) []jsonl.Value {
 // Copy is possible between two stretches.
 func (c *composer) Copy(to dialect.Request) dialect.Composer {
 	next := compose(to).(*composer)
-	if next.turns != c.turns || next.bare != c.bare || next.model != c.model || len(c.waiting) > 0 || !c.empty() ||
+	if next.turns != c.turns || next.bare != c.bare || next.marked != c.marked || next.model != c.model ||
+		len(c.waiting) > 0 || !c.empty() ||
 		next.effort.IsString() != c.effort.IsString() {
 		return nil
 	}
@@ -144,6 +147,7 @@ func answered(item jsonl.Value, model string) jsonl.Value {
 type stretch struct {
 	turns   bool
 	bare    bool            // no snapshot announces context
+	marked  bool            // system turns keep the marks of reminders
 	closed  [][]jsonl.Value // messages of the user that nothing joins
 	open    []jsonl.Value   // the blocks of the one that what follows joins
 	begun   bool            // an attachment began it
@@ -167,7 +171,10 @@ func (s *stretch) add(item jsonl.Value) {
 		return
 	case s.turns && kind.Exists() && item.Get("role").Is("system"):
 		for _, b := range blocks {
-			text := strings.Trim(unwrapped(b.Get("text").Text()), "\n")
+			text := strings.Trim(b.Get("text").Text(), "\n")
+			if !s.marked {
+				text = strings.Trim(unwrapped(text), "\n")
+			}
 			if last := len(s.system) - 1; last >= 0 && from.Get("part").Int() > 0 {
 				s.system[last] += "\n" + text
 			} else {

@@ -19,7 +19,7 @@ func TestCompose(t *testing.T) {
 		}
 		return `,"rendered":[` + strings.Join(all, ",") + `],"renderedRole":"system"`
 	}
-	turns := [3]string{"p1", "u1", strings.Replace(snapshotOf("x", "T"), `"tools":`, `"systemTurns":true,"tools":`, 1)}
+	turns := [3]string{"p1", "u1", strings.Replace(snapshotOf("x", "T"), `"tools":`, `"systemTurns":true,"toolChangeHeader":true,"tools":`, 1)}
 	kept := `"type":"system","subtype":"compact_boundary","content":"","compactMetadata":{"preservedMessages":{"anchorUuid":"c1","uuids":["u1","a1"]}}`
 	for _, test := range []struct {
 		name, want string

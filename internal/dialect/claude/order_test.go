@@ -37,7 +37,7 @@ func TestOrder(t *testing.T) {
 	const call, text, thought = `{"type":"tool_use","id":"t1","name":"T","input":{}}`, `{"type":"text","text":"done"}`,
 		`{"type":"thinking","thinking":"hm","signature":"s"}`
 	plain := [3]string{"p1", "u1", snapshotOf("x", "T")}
-	turns := [3]string{"p1", "u1", strings.Replace(snapshotOf("x", "T"), `"tools":`, `"systemTurns":true,"tools":`, 1)}
+	turns := [3]string{"p1", "u1", strings.Replace(snapshotOf("x", "T"), `"tools":`, `"systemTurns":true,"toolChangeHeader":true,"tools":`, 1)}
 	for _, test := range []struct {
 		name  string
 		lines [][3]string
@@ -150,7 +150,7 @@ func TestHostile(t *testing.T) {
 	t.Parallel()
 	values := []string{`null`, `5`, `"x"`, `{}`, `[]`, `[null]`, `[5,"x",{}]`, `[{"content":null}]`, `[{"content":{"a":1}}]`,
 		`[{"content":[{"type":"text"},5,null,{"type":"text","text":"\ud800"}]}]`, `[{"content":"<system-reminder>"}]`, `true`}
-	turns := strings.Replace(snapshotOf("x", "T"), `"tools":`, `"systemTurns":true,"tools":`, 1)
+	turns := strings.Replace(snapshotOf("x", "T"), `"tools":`, `"systemTurns":true,"toolChangeHeader":true,"tools":`, 1)
 	for _, v := range values {
 		for _, p := range []string{turns, snapshotOf("x", "T"), attached(`"type":"prompt_snapshot","systemPrompt":`+v+`,"tools":`+v+`,"systemTurns":`+v, "")} {
 			lines := [][3]string{{"u1", "", said("hi")}, {"p1", "u1", p},

@@ -315,7 +315,8 @@ func (m *maker) turns(msg *dialect.Message) {
 		}
 		from = jsonl.Value("{}").With("snapshot", flag(true)).With("older", flag(!of.Get("echoWireToolInputs").Exists()))
 		if of.Get("tools").IsArray() {
-			from = from.With("turns", flag(of.Get("systemTurns").Truthy()))
+			from = from.With("turns", flag(of.Get("systemTurns").Truthy())).
+				With("marked", flag(of.Get("systemTurns").Truthy() && !of.Get("toolChangeHeader").Exists()))
 			break
 		}
 	}

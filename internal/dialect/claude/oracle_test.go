@@ -174,7 +174,7 @@ func (p *player) one(t *testing.T, script, name, model string, s agents.Script) 
 	p.table.Measure(t, dir, claude.Dialect.Interface, func(with bool, c agents.Comparison) { of[0] = append(of[0], c) })
 	skeleton := filepath.Join(p.skeletons, name)
 	must.Do(os.RemoveAll(skeleton))
-	must.Do(agents.Skeleton(dir, skeleton, s, claude.NotificationFrame))
+	must.Do(agents.Skeleton(dir, skeleton, s))
 	agents.Table{}.Measure(t, skeleton, claude.Dialect.Interface, func(with bool, c agents.Comparison) { of[1] = append(of[1], c) })
 	same := func(a, b agents.Comparison) bool {
 		return a.N == b.N && a.Equal == b.Equal && a.Claim.Messages == b.Claim.Messages && a.Used == b.Used

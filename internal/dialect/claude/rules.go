@@ -40,7 +40,7 @@ var Rules = rule.NewTable(map[rule.Rule]rule.Info{
 	typedAhead:      {Name: "prompt typed ahead", Scope: rule.PerModel},
 	turnEffort:      {Name: "effort of a turn", Scope: rule.PerModel},
 	hookFrame:       {Name: "text of a hook"}, ownFrame: {Name: "note of the program"},
-	notified: {Name: "notification"}, localOutput: {Name: "output of a local command"},
+	notified: {Name: "notification", Missing: true}, localOutput: {Name: "output of a local command"},
 	toolLoaded: {Name: "loaded tool"}, besideResult: {Name: "text beside a result"},
 	noAnswer: {Name: "answer of the program"}, lostParent: {Name: "lost parent"},
 	keptList: {Name: "kept messages"}, keptSegment: {Name: "kept segment"},

@@ -19,13 +19,12 @@ import (
 
 // Skeleton writes a recording without the texts of the program, which replays as the recording itself does. In place of
 // each line of a longer text stands its hash and its length, in sessions and requests alike, so that texts still join
-// and split as they did. What is kept are short texts, as wholes, and the lines that a script has, that are only a tag,
-// or that our own code puts around texts, which are the frames. Descriptions and schemas of tools are one hash each.
+// and split as they did. What is kept are short texts, as wholes, and the lines that a script has, or that are only a
+// tag. Descriptions and schemas of tools are one hash each.
 // The hashes by which sessions record requests are those of what the skeleton has.
-func Skeleton(dir, to string, script Script, frames ...string) error {
+func Skeleton(dir, to string, script Script) error {
 	k := &skeleton{kept: map[string]bool{"": true}, hashes: map[string]string{}}
 	k.keep(must.Get(json.Marshal(script)), true)
-	k.keep(must.Get(json.Marshal(frames)), true)
 	files := append(sessions(dir), filepath.Join(dir, "requests.jsonl"))
 	for _, file := range files {
 		k.keep(must.Get(os.ReadFile(file)), false)

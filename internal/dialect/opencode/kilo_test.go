@@ -5,10 +5,12 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"testing"
 
 	"ctxtool/internal/dialect/opencode"
 	"ctxtool/internal/test/claims"
+	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/must"
 	"ctxtool/internal/test/testenv"
 )
@@ -48,4 +50,35 @@ func TestKilo(t *testing.T) {
 	if n != len(all) || n != 8 {
 		t.Errorf("%d requests were sent, and %d are replayed", n, len(all))
 	}
+}
+
+// TestKiloRecorded holds what is replayed to requests of scripts of our own, which were played after the rules were
+// written: pictures and files, a failed call, another model, a sub-agent, two compactions, a prompt that was taken
+// back, a fork and a command of the user.
+func TestKiloRecorded(t *testing.T) {
+	tally, at, n := claims.New(t, opencode.KiloRules, "rules.go"), map[string][]request{}, 0
+	const folder = "testdata/kilo/held"
+	for _, q := range corpus.Requests[sent](t, folder) {
+		if _, ok := at[q.SessionID]; !ok {
+			all := collect(t, filepath.Join(folder, q.SessionID+".jsonl"))
+			at[q.SessionID] = slices.DeleteFunc(all, func(r request) bool { return r.summary })
+		}
+		if len(at[q.SessionID]) == 0 {
+			t.Fatalf("request %d was not replayed", q.N)
+		}
+		got := at[q.SessionID][0]
+		at[q.SessionID] = at[q.SessionID][1:]
+		equal := reflect.DeepEqual(got.items, q.Messages)
+		if tally.Add(got.version, got.used, got.asked, equal); !equal {
+			t.Errorf("%s: request %d:\n%v\nwant:\n%v", q.SessionID, q.N, got.items, q.Messages)
+		}
+		n++
+	}
+	tally.Hold(t, *update, "compared_kilo_own.go", "opencode", "comparedKiloOwn")
+	for id, left := range at {
+		if len(left) > 0 {
+			t.Errorf("%s: %d requests too many", id, len(left))
+		}
+	}
+	t.Logf("%d requests", n)
 }

@@ -40,5 +40,5 @@ var infos = map[rule.Rule]rule.Info{
 // Rules are the rules, and what was compared; KiloRules are the same of Kilo.
 var (
 	Rules     = rule.NewTable(infos, comparedKit, comparedOwn)
-	KiloRules = rule.NewTable(infos, comparedKilo)
+	KiloRules = rule.NewTable(infos, comparedKilo, comparedKiloOwn)
 )

@@ -33,6 +33,7 @@ type agent struct {
 	usage    *dialect.Line   // of the answer to come
 	chosen   *dialect.Line   // another model, which no answer has used
 	provider string          // of the last answer
+	used     []dialect.Span  // the usage that names it
 	model    string
 	thought  []string // models whose reasoning is signed
 }
@@ -151,7 +152,7 @@ func (a *arranger) answer(t dialect.Tree, of *agent, l *dialect.Line) {
 	if of.usage != nil {
 		if u := t.Read(of.usage.At).Get("data").Get("usage"); u.Get("apiCallId").Is(id) {
 			provider, used = providerOf(u), []dialect.Span{of.usage.At}
-			of.usage = nil
+			of.usage, of.used = nil, used
 		}
 	}
 	a.unanswered(t, of)
@@ -171,7 +172,7 @@ func (a *arranger) answer(t dialect.Tree, of *agent, l *dialect.Line) {
 // then, after the line itself, the messages that came while it was written, which stay.
 func (a *arranger) compacted(t dialect.Tree, of *agent, l *dialect.Line) {
 	a.flush(t, of)
-	a.add(t, of, rule.Aside, jsonl.UsageEntry, l)
+	a.add(t, of, rule.Aside, jsonl.UsageEntry, l, of.used...)
 	since, before := of.since, of.before
 	if since == nil {
 		before = len(of.asked)

@@ -75,13 +75,17 @@ func (m *maker) aside() {
 	if !of.IsObject() {
 		kind, of = "compaction", m.data.Get("compactionTokensUsed")
 	}
+	by := of
+	if len(m.lines) > 1 { // an answer's, which names the provider
+		by = m.lines[1].Get("data").Get("usage")
+	}
 	m.e.SetText("kind", kind)
-	m.used(m.e.Set, of, of.Get("model"))
+	m.used(m.e.Set, of, of.Get("model"), by)
 }
 
 // used sets provider, model and usage. What was read from the cache and written to it is a part of the input.
-func (m *maker) used(set func(string, jsonl.Value), of, model jsonl.Value) {
-	set("provider", m.Quoted(providerOf(of)))
+func (m *maker) used(set func(string, jsonl.Value), of, model, by jsonl.Value) {
+	set("provider", m.Quoted(providerOf(by)))
 	set("model", jsonl.FirstText(model, jsonl.Value(`"unknown"`)))
 	if !of.IsObject() {
 		return
@@ -160,7 +164,7 @@ func (m *maker) answer() {
 	if len(m.lines) > 1 {
 		of = m.lines[1].Get("data").Get("usage")
 	}
-	m.used(msg.Set, of, f[2])
+	m.used(msg.Set, of, f[2], of)
 	msg.Set("responseId", f[5])
 	msg.Stop("")
 	var more []jsonl.Field

@@ -44,7 +44,7 @@ func TestClaude(t *testing.T) {
 			"no header":                    "+0",
 			"a broken header":              "1 malformed; +0",
 			"a newer version":              "+0",
-			"a newer version, and a field": "2 too-new; +0",
+			"a newer version, and a field": "2 too-new, 2 unread-field, 3 unread-field; +0",
 			"two files":                    "9 repeated, 10 repeated, 11 repeated, 12 repeated, 13 repeated, 14 repeated; +0",
 		},
 	})

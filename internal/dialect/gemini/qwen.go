@@ -112,6 +112,8 @@ func asked(event jsonl.Value) jsonl.Value {
 type qwenLine struct {
 	uuid, timestamp, model, subtype jsonl.Value
 
+	agent jsonl.Value `member:"agentId"` // of a sub-agent, whose calls count in its session too
+
 	parent  jsonl.Value `member:"parentUuid"`
 	message struct{ raw, role, parts jsonl.Value }
 	usage   struct {
@@ -141,7 +143,7 @@ func readQwen(r *chat.Reader, line jsonl.Value) {
 	case !list.IsArray(), of.subtype.Is("realtime_message"):
 	case role.Is("model"):
 		m.Kind, m.Model = jsonl.Assistant, of.model
-		if u := &of.usage; u.raw.IsObject() {
+		if u := &of.usage; u.raw.IsObject() && !of.agent.Exists() {
 			m.Usage = r.Used(qwenUsage(u.input, u.cached, u.output, u.total))
 		}
 		r.Rules |= qwenAnswer(r, &m, parts)

@@ -15,7 +15,7 @@ type arranger struct {
 	agents map[string]*agent // by id; the session's own has none
 	order  []*agent
 	assets map[string]dialect.Span
-	resume rule.Set // of the next entry
+	next   rule.Set // of the next entry
 	begun  bool
 	older  bool // a version that sends results in the order in which calls ended
 }
@@ -52,7 +52,7 @@ func (a *arranger) Next(t dialect.Tree, l *dialect.Line) {
 	case start, model:
 		of.chosen = l.Clone()
 	case resume:
-		of.chosen, a.resume = l.Clone(), rule.Of(resumed)
+		of.chosen, a.next = l.Clone(), a.next|rule.Of(resumed)
 	case asset:
 		a.assets[string(l.Ref)] = l.At
 	case usage:
@@ -69,6 +69,9 @@ func (a *arranger) Next(t dialect.Tree, l *dialect.Line) {
 		a.add(t, of, rule.Prompt, jsonl.User, l, a.pictures(t, l)...)
 	case answer:
 		a.answer(t, of, l)
+	case aborted:
+		a.flush(t, of)
+		a.next |= rule.Of(interruption)
 	case compacting:
 		a.flush(t, of)
 		of.since, of.before = []dialect.Span{}, len(of.asked)
@@ -123,8 +126,8 @@ func (a *arranger) add(t dialect.Tree, of *agent, by rule.Rule, kind jsonl.Kind,
 		t.Move(rule.Aside, of.leaf)
 	}
 	if of.name == "" {
-		l.Rules |= a.resume
-		a.resume = 0
+		l.Rules |= a.next
+		a.next = 0
 	}
 	of.leaf = t.Add(by, kind, l, more...)
 	if of.since != nil && kind.IsTurn() {
@@ -221,6 +224,7 @@ func (a *arranger) flush(t dialect.Tree, of *agent) {
 	if !a.older {
 		slices.SortStableFunc(of.results, func(a, b *dialect.Line) int { return place(a) - place(b) })
 	}
+	a.next |= rule.If(len(order) > len(of.results), unanswered)
 	all := of.results
 	of.results, of.waiting = nil, false
 	for _, l := range all {

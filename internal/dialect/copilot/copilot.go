@@ -89,6 +89,7 @@ const (
 	compacting                        // a summary is asked for
 	compacted                         // it takes effect
 	cancelled                         // it does not
+	aborted                           // the user interrupts
 	unread                            // it may change the context, and nothing reads it
 )
 
@@ -97,14 +98,14 @@ var types = map[string]dialect.Code{
 	"session.start": start, "session.resume": resume, "session.model_change": model, "system.message": system,
 	"user.message": prompt, "session.usage_record": usage, "assistant.message": answer,
 	"tool.execution_complete": result, "session.binary_asset": asset, "session.compaction_complete": compacted,
-	"session.compaction_start": compacting,
+	"session.compaction_start": compacting, "abort": aborted,
 
 	"system.notification": unread, "skill.invoked": unread, "tool.user_requested": unread, "session.truncation": unread,
 	"session.snapshot_rewind": unread, "session.handoff": unread, "external_tool.requested": unread,
 }
 
 // skipped are the events that change no context, and those of requests for summaries, which begin with model.
-var skipped = strings.Fields("abort assistant.reasoning assistant.turn_end assistant.turn_start hook.end hook.start " +
+var skipped = strings.Fields("assistant.reasoning assistant.turn_end assistant.turn_start hook.end hook.start " +
 	"permission.completed permission.requested session.auto_mode_resolved session.autopilot_objective_changed " +
 	"session.context_changed session.error session.info session.mode_changed session.permissions_changed " +
 	"session.plan_changed session.remote_steerable_changed session.session_limits_changed session.shutdown " +

@@ -13,6 +13,8 @@ const (
 	attachedFile                             // a picture in a prompt
 	otherFile                                // an attachment that is no picture
 	resultFile                               // a picture that a call returned
+	interruption                             // the user interrupted an answer or a call
+	unanswered                               // a call without a result
 )
 
 // Rules are the rules, and what was compared.
@@ -23,5 +25,6 @@ var Rules = rule.NewTable(map[rule.Rule]rule.Info{
 	backAgain:    {Name: "reasoning before a change of the model", Missing: true, Until: rule.Of(rule.Compaction)},
 	keptSince:    {Name: "messages kept by a compaction"},
 	attachedFile: {Name: "attached picture"}, otherFile: {Name: "attachment", Missing: true},
-	resultFile: {Name: "picture of a result", Scope: rule.PerModel},
+	resultFile:   {Name: "picture of a result", Scope: rule.PerModel},
+	interruption: {Name: "interruption"}, unanswered: {Name: "call without a result"},
 }, compared)

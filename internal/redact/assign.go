@@ -100,6 +100,8 @@ type assignment struct {
 	pair  bool // the name is a value itself: name: PASSWORD, value: X
 	stop  bool
 	skip  bool // the value of another name follows
+	said  bool // the word before the place is a verb such as is
+	sum   bool // a word such as checksum lies between
 }
 
 // read looks for the value after the name.
@@ -250,6 +252,10 @@ func (a *assignment) newline(c byte) {
 	a.link(beside)
 	start, _ := lineAround(a.text, a.name.start)
 	before := a.text[start:a.name.start]
+	if !a.pair && how < assigns && bytes.Count(before, []byte("│"))+bytes.Count(before, []byte("|")) > 1 {
+		a.stop = true // below the name of another column
+		return
+	}
 	same := shared(before, a.text[a.at:])
 	a.at += same
 	if how == near && !a.pair && len(bytes.Fields(before[same:])) > mostHeading {
@@ -319,7 +325,9 @@ func (a *assignment) quote(size int) {
 	}
 	if k := bytes.IndexAny(a.text[a.at:end], " \t\n"); k >= 0 {
 		inner := a.text[a.at:end]
-		if a.how < assigns || k == 0 || bytes.IndexByte(inner, '\n') >= 0 || a.name.strength < passName || k > 40 {
+		phrase := a.said && isPhrase(inner)
+		if !phrase && a.how < assigns || k == 0 || k > 40 || bytes.IndexByte(inner, '\n') >= 0 ||
+			a.name.strength < passName {
 			return // its words are read one by one
 		}
 	}

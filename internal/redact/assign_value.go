@@ -61,7 +61,8 @@ func (a *assignment) candidate(start, end int, quoted bool) {
 		return
 	}
 	if key, rest := a.otherName(v, after, quoted); key != nil {
-		if isValueKey(key) {
+		typed := a.how == assigns && !quoted && a.text[a.name.end] == ':' && fillers[string(lowered(key))]
+		if isValueKey(key) || typed {
 			a.at, a.how = rest, assigns
 			return
 		}
@@ -98,6 +99,7 @@ func (a *assignment) candidate(start, end int, quoted bool) {
 	a.at = max(after, a.at)
 	fill := fillers[string(lowered(v))]
 	if fill {
+		a.said = linkWords[string(lowered(v))] && !a.sum
 		if a.how == near && a.words == 0 && linkWords[string(lowered(v))] {
 			a.how = beside
 		}
@@ -110,8 +112,11 @@ func (a *assignment) candidate(start, end int, quoted bool) {
 	if a.words++; a.words > longestWords || a.lines > 0 && !a.pair {
 		a.stop = true
 	}
-	a.how = near
+	a.how, a.said, a.sum = near, false, a.sum || sumWords[string(lowered(v))]
 }
+
+// sumWords are words for what stands for a secret, but is none.
+var sumWords = wordSet(`hash digest checksum fingerprint sha sha1 sha256 md5 id commit revision etag uuid`)
 
 func lowered(v []byte) []byte {
 	if len(v) > 16 {
@@ -158,6 +163,7 @@ func (a *assignment) take(start, end int) {
 		}
 	}
 	a.found = append(a.found, [2]int{start, end})
+	end = a.continued(start, end)
 	a.at = end
 	rest := a.text[end:min(len(a.text), end+8)]
 	if i := bytes.Index(rest, []byte("->")); i >= 0 && len(a.found) == 1 {
@@ -166,6 +172,42 @@ func (a *assignment) take(start, end int) {
 		return
 	}
 	a.stop = true
+}
+
+// continued adds the lines in which a value without quotes goes on, and returns where they end: each is one random word
+// and nothing else.
+func (a *assignment) continued(start, end int) int {
+	if end-start < shortestShape || isAllHex(a.text[start:end]) || isQuote(a.text[start-1]) {
+		return end
+	}
+	line, _ := lineAround(a.text, a.name.start)
+	for range mostParts {
+		at := end
+		if at < len(a.text) && a.text[at] == '\r' {
+			at++
+		}
+		if at == len(a.text) || a.text[at] != '\n' {
+			break
+		}
+		at++
+		at += shared(a.text[line:a.name.start], a.text[at:])
+		for at < len(a.text) && at-end < longestJoint+longestName && (a.text[at] == ' ' || a.text[at] == '\t') {
+			at++
+		}
+		to := at
+		for to < len(a.text) && to-at < longestValue && (inCode[a.text[to]] != 0 || a.text[to] == '=') {
+			to++
+		}
+		a.cost += to - end
+		v := a.text[at:to]
+		if to < len(a.text) && a.text[to] != '\n' && a.text[to] != '\r' || len(v) < minPart || isAllHex(v) ||
+			!madeOf(v[:min(len(v), judged)]).random() || isPlain(v) {
+			break
+		}
+		a.found = append(a.found, [2]int{at, to})
+		end = to
+	}
+	return end
 }
 
 func wordSet(words string) map[string]bool {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/hex"
+	"encoding/json"
 	"unicode/utf8"
 )
 
@@ -46,6 +47,10 @@ func (s *Scanner) decoded(dst []hit, text []byte) []hit {
 			end++
 		}
 		i = max(i, (end-8)&^15)
+		if to := botToken(text, start, end); to > end {
+			dst = append(dst, hit{rule: s.r.shaped, start: start, end: to, value: string(text[start:to])})
+			continue
+		}
 		if end-start >= shortestShape {
 			dst = s.shapes(dst, text, start, end)
 		}
@@ -59,6 +64,28 @@ func (s *Scanner) decoded(dst []hit, text []byte) []hit {
 		i = max(i, (end-8)&^15)
 	}
 	return dst
+}
+
+// botToken returns where the token of a Discord bot ends that begins with the code text[start:end]: its number in
+// base64, a time and a signature (discord.com/developers/docs/reference#authentication). It returns end if it is none.
+func botToken(text []byte, start, end int) int {
+	if n := end - start; n < 23 || n > 28 || end == len(text) || text[end] != '.' || text[start]-'M' > 2 {
+		return end
+	}
+	if id := decode(bytes.Clone(text[start:end])); len(id) < 17 || digits(id) < len(id) {
+		return end
+	}
+	to, dots := end, 0
+	for to < len(text) && to-end < 64 && (isShape(text[to]) || text[to] == '.' && dots < 2) {
+		if text[to] == '.' {
+			dots++
+		}
+		to++
+	}
+	if dots < 2 || to-end < 30 {
+		return end
+	}
+	return to
 }
 
 // code collects the lines of code that begin with text[start:end], and returns their end.
@@ -126,6 +153,24 @@ func decode(code []byte) []byte {
 		return nil
 	}
 	return plain
+}
+
+// isPlainJSON reports whether a code stands for an object of JSON of words and numbers, and not for the
+// header of a JWT.
+func isPlainJSON(code []byte) bool {
+	if bytes.IndexByte(code, '.') >= 0 {
+		return false
+	}
+	plain := decode(bytes.Clone(code))
+	if !json.Valid(plain) || bytes.Contains(plain, []byte(`"alg"`)) {
+		return false
+	}
+	for i := 0; i < len(plain); i += judged {
+		if m := madeOf(plain[i:min(len(plain), i+judged)]); 3*m.odd > m.letters+m.digits {
+			return false
+		}
+	}
+	return true
 }
 
 // isText reports whether data is text, whose last character may be cut.

@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"bytes"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -267,7 +268,33 @@ func (s *Scanner) spaced(text []byte, n naming) naming {
 		}
 	}
 	n.strength = s.namer.judge(text[start:n.end])
+	to := qualifiedAfter(text, n.end)
+	if to > n.end && roleOf(text[start:n.end])&(isKeyWord|isSecret) != 0 {
+		n.end, n.strength = to, max(n.strength, strongName)
+	}
 	return n
+}
+
+// qualifiedAfter returns where the words end that qualify a name before them and precede a colon, as in Romance and
+// Slavic languages: clé d'API, chave de acesso, ключ API.
+func qualifiedAfter(text []byte, at int) int {
+	rest := text[at:min(len(text), at+longestName)]
+	n := 0
+	for _, before := range []string{" d'", " d’", " de ", " di ", " da ", " do ", " "} {
+		if bytes.HasPrefix(rest, []byte(before)) {
+			n = len(before)
+			break
+		}
+	}
+	end := n
+	for end < len(rest) && isWordByte(rest[end]) {
+		end++
+	}
+	colon := bytes.TrimLeft(rest[end:], " \u00a0")
+	if n == 0 || roleOf(rest[n:end])&isQualifier == 0 || len(colon) == 0 || colon[0] != ':' {
+		return at
+	}
+	return at + end
 }
 
 func isWordByte(c byte) bool { return isAlpha(c) || c >= utf8.RuneSelf }

@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"bytes"
 	"encoding/binary"
 	"maps"
 	"slices"
@@ -83,6 +84,18 @@ func partial(text []byte) bool {
 	return m.odd >= 5 && m.letters > 0
 }
 
+// isWordCode reports whether a short text is in base64 and stands for a word, which other values also have.
+func isWordCode(part []byte) bool {
+	for skip := 0; skip < 4 && len(part) < 2*minPart && len(part)-skip >= minPart-2; skip++ {
+		code := part[skip : len(part)-(len(part)-skip)%4]
+		plain := decode(bytes.Clone(code))
+		if m := madeOf(plain); isText(plain) && m.odd == 0 && m.letters >= max(4, len(plain)-3) {
+			return true
+		}
+	}
+	return false
+}
+
 func hashOf(piece uint32) uint32 { return piece * 0x9e3779b1 >> 14 }
 
 // longestHex is how long a part is at least of which hex digits are all there is: shorter ones
@@ -112,7 +125,7 @@ func (p *parts) find(dst []hit, text []byte) []hit {
 		for end < len(text) && to < len(value) && text[end] == value[to] {
 			end, to = end+1, to+1
 		}
-		if end-start < minPart || !partial(text[start:end]) {
+		if end-start < minPart || !partial(text[start:end]) || isWordCode(text[start:end]) {
 			continue
 		}
 		if end-start >= longestHex || slices.ContainsFunc(text[start:end], func(c byte) bool { return !isHex(c) }) {

@@ -10,7 +10,7 @@ var nameRoles = func() map[string]role {
 		words string
 	}{
 		{isPassword, `password passwords passwd passphrase passphrases passcode passcodes pwd pw pass passwort
-			passwörter passwoerter kennwort kennwörter passe parola parole contraseña contrasena contraseñas
+			passwörter passwoerter mdp kennwort kennwörter passe parola parole contraseña contrasena contraseñas
 			senha senhas пароль пароля паролем пароли passord lösenord wachtwoord heslo hasło`},
 		{isSecret, `secret secrets token tokens credential credentials cred creds apikey apikeys apitoken authtoken
 			accesstoken accesskey secretkey privatekey masterkey authkey appkey jwt psk pat bearer geheimnis
@@ -73,7 +73,7 @@ var wholeNames = []string{
 // nameWords are the words that show where names of secrets may be, in small letters.
 var nameWords = []string{
 	"pass", "pwd", "secret", "token", "key", "cred", "auth", "jwt", "salt", "pepper", "seed", "otp", "psk", "licen",
-	"bearer", "kennwor", "schl\u00fcss", "schl\u00dcss", "schluess", "geheim", "zugangsd", "jeton", "segret", "segred", "parola", "parole",
+	"bearer", "mdp", "kennwor", "schl\u00fcss", "schl\u00dcss", "schluess", "geheim", "zugangsd", "jeton", "segret", "segred", "parola", "parole",
 	"cl\u00e9", "cl\u00c9", "clef", "contrase", "clave", "senha", "chave", "chiav", "\u043f\u0430\u0440\u043e", "\u041f\u0430\u0440\u043e",
 	"\u041f\u0410\u0420\u041e", "\u043a\u043b\u044e\u0447", "\u041a\u043b\u044e\u0447", "\u041a\u041b\u042e\u0427", "\u0441\u0435\u043a\u0440",
 	"\u0421\u0435\u043a\u0440", "\u0421\u0415\u041a\u0420", "\u0442\u043e\u043a\u0435", "\u0422\u043e\u043a\u0435", "\u0422\u041e\u041a\u0415",

@@ -400,6 +400,32 @@ var ownRules = []rule{
 		Is:     []string{"openssl rsa -in key.pem -passin pass:xK9mQ2vTw8"},
 		Not:    []string{"openssl rsa -passin pass:password"},
 	},
+	{
+		ID:         "command-line-secret",
+		About:      "The key of openssl enc, the keys of mc, the text of ConvertTo-SecureString, and a login in code.",
+		Source:     "docs.openssl.org/master/man1/openssl-enc, min.io/docs/minio/linux/reference/minio-mc, learn.microsoft.com/powershell, requests.readthedocs.io",
+		Regex:      `openssl (?:enc|aes-?\d{3}-\w{3})\b[^\n|;]{0,200}? -k ["']?([^\s"'$<{/][^\s"']{7,})|\bmc (?:alias set|config host add) \S{1,64} https?://\S{1,128} ["']?[^\s"'$<]{3,64}["']? ["']?([^\s"'$<{][^\s"']{7,})|ConvertTo-SecureString (?:-String )?["']([^\s"'$<{]{8,})["']|\b(?:auth=|HTTPBasicAuth)\(["'][^\s"']{1,64}["'], ?["']([^\s"'$<{]{8,})["']`,
+		Allowlists: []*allowlist{{Regexes: []string{`(?i)^(?:password|passphrase|secret\w{0,4}|my\w{0,10}|your.*|minio\w*)$`}}},
+		Is:         []string{"openssl enc -aes-256-cbc -in a.tar -out a.enc -k amber-violin-harbour42", "mc alias set store https://s3.site.io ann xK9mQ2vTw8aB", "$x = ConvertTo-SecureString 'xK9mQ2vTw8' -AsPlainText -Force", "requests.get(url, auth=('ann', 'xK9mQ2vTw8'))"},
+		Not:        []string{"openssl enc -aes-256-cbc -in a.tar -k $PASSPHRASE", "mc alias set store https://s3.site.io $ID $KEY", "ConvertTo-SecureString $plain -AsPlainText", "auth=('user', 'password')"},
+	},
+	{
+		ID:     "login-in-prose",
+		About:  "A user and a password with a slash or a colon between them.",
+		Source: "messages of people",
+		Judge:  judgeChosen,
+		Regex:  `(?i)\b(?:log ?in|sign ?in|logged in|signed in) (?:with|as|using) ["'\x60]?[\w.@-]{2,40}["'\x60]? ?[/:] ?["'\x60]?([^\s"'\x60]{8,})`,
+		Is:     []string{"please log in with ann / xK9!mQ2vTw8 there"},
+		Not:    []string{"log in with Google / Microsoft accounts", "sign in as editor / administrator"},
+	},
+	{
+		ID:     "session-cookie",
+		About:  "The signed session of express.",
+		Source: "github.com/expressjs/session",
+		Regex:  `connect\.sid=(s(?:%3A|:)[\w.%+/-]{16,})`,
+		Is:     []string{"jar: connect.sid=s%3Aq8Zr2LmX0vB7kd92pW7xJm4TnY6sHc1a"},
+		Not:    []string{"connect.sid=s%3Aid"},
+	},
 }
 
 // harmlessValues are values that no rule of ours takes for a secret.

@@ -123,6 +123,9 @@ func (s *Scanner) token(dst []hit, text []byte, n int32, start int) []hit {
 	if s.judged(len(s.r.rules)+kind, 0, head, func() bool { return !k.secret(head, complete) }) {
 		return dst
 	}
+	if k.ID == "jwt" && isPlainJSON(text[start:end]) {
+		return dst
+	}
 	dst = append(dst, hit{rule: s.r.ofKind[n], start: start, end: end, value: string(text[start:end])})
 	for have, parts := end-at, 0; (k.Length == 0 || have < k.Length) && parts < mostParts; parts++ {
 		from, ok := joint(text, end)
@@ -167,6 +170,10 @@ func (k *prefixed) secret(head []byte, complete bool) bool {
 	share := 4
 	if k.Word { // words such as task- end like the prefix
 		share = 2
+	}
+	if k.Word && !complete && k.Set == alnum && len(head) > 16 &&
+		!slices.ContainsFunc(head, func(c byte) bool { return c-'A' < 26 }) {
+		return false // an id of small letters, one of which the prefix is
 	}
 	return (m.odd >= 3 && share*m.odd >= m.letters+m.digits || complete && m.odd > 0) && !repeats(head) &&
 		!harmlessValues.allows(head, nil, nil)

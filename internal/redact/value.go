@@ -25,6 +25,10 @@ func (a *assignment) isValue(v []byte, quoted bool) bool {
 			wide++
 		}
 	}
+	if a.name.strength == passName && (a.how == assigns || quoted || a.said) &&
+		isPhraseName(a.text, a.name.start, a.name.end) && isPhrase(head) {
+		return true
+	}
 	m := madeOf(head)
 	if 3*wide > len(head) {
 		return false // words of another language
@@ -33,30 +37,74 @@ func (a *assignment) isValue(v []byte, quoted bool) bool {
 		return false
 	}
 	n, how := a.name.strength, a.how
+	if n < passName && how < assigns && !quoted && len(v) <= 12 && isAllHex(v) {
+		return false // a commit
+	}
 	some := m.random() || m.odd > 4 && 3*m.odd >= m.letters+m.digits && m.changes > 1
 	switch {
 	case n == passName && how == assigns && a.words == 0:
-		return m.random() || m.chosen() || human(head)
+		return m.random() || m.chosen() || human(head) || isWords(head, 3)
 	case n == passName && how >= beside:
-		return m.random() || m.chosen()
+		return m.random() || m.chosen() || isWords(head, 3)
 	case n == passName:
-		return m.random() || m.chosen() && m.odd > 3 && m.digits > 0 && m.letters > 0 && m.changes > 0
+		return a.words == 0 && isWords(head, 3) || m.random() ||
+			m.chosen() && m.odd > 3 && m.digits > 0 && m.letters > 0 && m.changes > 0
 	case n == weakPass && how == assigns:
-		return m.random() || m.chosen()
+		return m.random() || m.chosen() || isWords(head, 3)
 	case n == weakPass && how == beside:
 		return m.random() || m.chosen() && m.odd > 3 && m.digits > 0 && m.changes > 0
 	case n == strongName && how >= beside:
-		return some || how == assigns && len(v) >= 16 && isCode(v)
+		return some || how == assigns && (len(v) >= 16 && isCode(v) || isLogin(head))
 	case n == strongName:
-		return m.random() && m.digits > 0 && (!isDigest(v) || a.words == 0 || quoted)
+		return m.random() && m.digits > 0 && (!isDigest(v) || a.words == 0 || quoted || a.said)
 	case n == mediumName && how == assigns:
 		return m.random() && (a.name.upper || !isDigest(v))
 	case n == mediumName && how == beside:
 		return m.random() && m.digits > 0 && (a.name.upper || !isDigest(v))
+	case n == weakName && hasKinds(head, 4) && (how == assigns || m.random() && a.words < 4):
+		return roleOf(a.text[a.name.start:a.name.end])&isKeyWord != 0 && lower(a.text[a.name.start]) != 'k'
 	case n == weakName && how == assigns:
 		return m.random() && m.digits > 0 && len(v) >= 16 && !isDigest(v)
 	}
 	return false
+}
+
+// isLogin reports whether a text is a user, a colon and a password that a person made.
+func isLogin(v []byte) bool {
+	user, password, ok := bytes.Cut(v, []byte(":"))
+	return ok && len(user) > 1 && isIdent(user) && human(password) && !isVersion(password)
+}
+
+func isIdent(v []byte) bool {
+	return !slices.ContainsFunc(v, func(c byte) bool { return nameRune([]byte{c}) == 0 })
+}
+
+// isWords reports whether a text is at least so many words with dashes between them and a number at its end, as
+// generators of passwords make them: amber-violin-harbour-42. Words that names have are part of one.
+func isWords(v []byte, least int) bool {
+	body := bytes.TrimRight(v, "0123456789")
+	if len(v)-len(body) > 4 || len(body) == len(v) && least < 4 {
+		return false
+	}
+	words := 0
+	for word := range bytes.SplitSeq(bytes.TrimRight(body, "-"), []byte("-")) {
+		low := lowered(word)
+		if len(low) < 3 || !isLowerWord(low) || nameRoles[string(low)] != 0 || neutralWords[string(low)] ||
+			fillers[string(low)] {
+			return false
+		}
+		words++
+	}
+	return words >= least
+}
+
+func isLowerWord(v []byte) bool {
+	return !slices.ContainsFunc(v, func(c byte) bool { return c-'a' >= 26 })
+}
+
+// isPhrase reports whether a text is words with spaces or dashes between them, of which none is one of a sentence.
+func isPhrase(v []byte) bool {
+	return isWords(bytes.ReplaceAll(v, []byte(" "), []byte("-")), 4)
 }
 
 // isCode reports whether a text is of capital letters and digits, both, and of nothing else.
@@ -75,7 +123,11 @@ func isCode(v []byte) bool {
 func isDigest(v []byte) bool { return digest().Match(v) }
 
 // human reports whether a text looks like a password that a person made of words, digits and signs.
-func human(v []byte) bool {
+func human(v []byte) bool { return hasKinds(v, 3) }
+
+// hasKinds reports whether a text has digits, and at least so many kinds of characters: capital and small letters,
+// digits and signs.
+func hasKinds(v []byte, least int) bool {
 	var lowers, uppers, digits, signs int
 	for _, c := range v {
 		switch {
@@ -90,7 +142,7 @@ func human(v []byte) bool {
 		}
 	}
 	kinds := min(lowers, 1) + min(uppers, 1) + min(digits, 1) + min(signs, 1)
-	return len(v) >= 8 && digits > 0 && kinds >= 3
+	return len(v) >= 8 && digits > 0 && kinds >= least
 }
 
 // isPlain reports whether a value is a placeholder, a reference, a version, a date, or the name of a method.
@@ -117,8 +169,16 @@ func isPlain(v []byte) bool {
 	for _, sign := range []string{"${", "{{", "$(", "://"} {
 		found = found || bytes.Contains(head, []byte(sign))
 	}
-	return found || isVersion(v) || isMethod(v) || isNumbers(v)
+	return found || isVersion(v) || isMethod(v) || isNumbers(v) || isAddress(v)
 }
+
+// isAddress reports whether a text is an address in memory: 0xc000123abc.
+func isAddress(v []byte) bool {
+	digits, ok := bytes.CutPrefix(v, []byte("0x"))
+	return ok && len(digits) <= 16 && isAllHex(digits)
+}
+
+func isAllHex(v []byte) bool { return !slices.ContainsFunc(v, func(c byte) bool { return !isHex(c) }) }
 
 // isFile reports whether a text is the name of a file: it ends in a dot and letters.
 func isFile(v []byte) bool {

@@ -173,6 +173,9 @@ const longestPromise = longestLink
 // promising reports whether something that could be a value stands where the value of a name would, which has the
 // word text[at:end]. The text may have the escapes of JSON.
 func promising(text []byte, at, end int) bool {
+	if isPhraseName(text, at, end) {
+		return true // words may be its value
+	}
 	if r, _ := utf8.DecodeRune(text[at:]); r < 0x2e80 {
 		for end < len(text) && end-at < longestName && nameRune(text[end:]) > 0 {
 			end += nameRune(text[end:])
@@ -253,6 +256,13 @@ func promising(text []byte, at, end int) bool {
 		}
 	}
 	return word() || valueBefore(text, at)
+}
+
+// isPhraseName reports whether a name ends in phrase, of which text[at:end] is all or what precedes it.
+func isPhraseName(text []byte, at, end int) bool {
+	const word = "phrase"
+	return end-at > len(word) && bytes.EqualFold(text[end-len(word):end], []byte(word)) ||
+		end+len(word) <= len(text) && bytes.EqualFold(text[end:end+len(word)], []byte(word))
 }
 
 // valueBefore reports whether a value may stand before a name: use X as the password, value: X.

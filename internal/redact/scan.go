@@ -38,6 +38,8 @@ type Scanner struct {
 	key            []byte
 
 	seen             []bool    // by rule: the text contains one of its keywords
+	parts            []uint8   // by rule: what worth has found of it
+	halves           []int32   // the rules of which it has found a part
 	starts           [][]int32 // by rule: where its matches may begin
 	busy             []int32
 	read             int        // bytes that expressions and their dfas were run over
@@ -67,7 +69,7 @@ func (r *Redactor) NewScanner() *Scanner {
 	n := len(r.rules)
 	return &Scanner{
 		r: r, dfas: make([]*dfa, n), known: map[string]bool{}, allowedMatches: map[string]bool{},
-		seen: make([]bool, n), starts: make([][]int32, n), ends: make([]int, len(r.tokens)),
+		seen: make([]bool, n), parts: make([]uint8, n), starts: make([][]int32, n), ends: make([]int, len(r.tokens)),
 	}
 }
 

@@ -29,13 +29,41 @@ func (s *Scanner) worth(text []byte) bool {
 					(!k.Word || start == 0 || !isAlnum(text[start-1]) || escapes(text, start)) &&
 					shapeLength(text, start+len(k.Prefix)) >= min(k.Least, 4)
 			case useAnchor:
-				found = u.exact == "" || string(text[start:end]) == u.exact
+				if u.exact == "" || string(text[start:end]) == u.exact {
+					found = s.half(u.rule, anchored)
+				}
+			case useKeyword:
+				if len(u.exact) == u.size || hasFolded(text[start:], u.exact) {
+					found = s.half(u.rule, keyed)
+				}
 			default:
 				found = true
 			}
 		}
 	})
+	for _, k := range s.halves {
+		s.parts[k] = 0
+	}
+	s.halves = s.halves[:0]
 	return found
+}
+
+// What worth has found of a rule: one of its anchors, one of its keywords.
+const (
+	anchored = 1 << iota
+	keyed
+)
+
+// half notes a part of what a rule needs, and reports whether that is all of it.
+func (s *Scanner) half(k int32, part uint8) bool {
+	if r := s.r.rules[k]; r.anchors == nil || !r.gated {
+		return true
+	}
+	if s.parts[k] == 0 {
+		s.halves = append(s.halves, k)
+	}
+	s.parts[k] |= part
+	return s.parts[k] == anchored|keyed
 }
 
 // shapeLength returns how many characters of a token follow.

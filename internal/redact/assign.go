@@ -348,8 +348,13 @@ func (a *assignment) wide() {
 		a.at += n
 		a.link(beside)
 	case unicode.IsLetter(r):
+		start := a.at
 		for a.at < len(a.text) && a.text[a.at] >= utf8.RuneSelf {
 			a.at++
+		}
+		if verb := string(a.text[start:a.at]); verb == "是" || verb == "は" || verb == "为" || verb == "為" {
+			a.said = true
+			return
 		}
 		if a.words++; a.words > longestWords {
 			a.stop = true

@@ -113,7 +113,7 @@ var (
 			literal`)
 	// fillers are words between a name and its value that say nothing.
 	fillers = wordSet(`is was are now to as be set set: string str text char varchar const let var val the a an for new
-			value values default secure securestring plain send sendline string? optional option any bytes
+			value values default secure securestring secretstr plain send sendline string? optional option any bytes
 			byte box &str &'static static env literal ist war lautet auf heißt est sont es era è e' foi é
 			becomes became equals changed used here below following this it get field basic bearer digest
 			apikey type secret print printf echo raw f b r u then with enter using and pass-through vector

@@ -422,9 +422,9 @@ var ownRules = []rule{
 		About:  "A user and a password with a slash or a colon between them.",
 		Source: "messages of people",
 		Judge:  judgeChosen,
-		Regex:  `(?i)\b(?:log ?in|sign ?in|logged in|signed in) (?:with|as|using) ["'\x60]?[\w.@-]{2,40}["'\x60]? ?[/:] ?["'\x60]?([^\s"'\x60]{8,})`,
-		Is:     []string{"please log in with ann / xK9!mQ2vTw8 there"},
-		Not:    []string{"log in with Google / Microsoft accounts", "sign in as editor / administrator"},
+		Regex:  `(?i)\b(?:(?:log ?in|sign ?in|logged in|signed in) (?:with|as|using)|(?:creds|credentials|zugangsdaten|identifiants|credenciales|credenziali)(?: for [\w ]{1,30})? ?:) ["'\x60]?[\w.@-]{2,40}["'\x60]?(?: / | ?: ?)["'\x60]?([^\s"'\x60]{8,})`,
+		Is:     []string{"please log in with ann / xK9!mQ2vTw8 there", "Zugangsdaten: ann / AmberViolin!42"},
+		Not:    []string{"log in with Google / Microsoft accounts", "sign in as editor / administrator", "sign in as admin/users/list123"},
 	},
 	{
 		ID:     "session-cookie",

@@ -307,7 +307,8 @@ func (j judge) secret(text []byte) bool {
 	m := madeOf(text[:min(len(text), judged)])
 	switch j {
 	case judgeChosen:
-		return m.chosen() && !repeats(text)
+		head := text[:min(len(text), judged)]
+		return (m.chosen() || hasKinds(head, 4) || isWords(head, 3)) && !repeats(text)
 	case judgeDigest:
 		return m.odd > 7
 	case judgeRandom:

@@ -37,20 +37,23 @@ func (a *assignment) isValue(v []byte, quoted bool) bool {
 		return false
 	}
 	n, how := a.name.strength, a.how
+	if n == passName && (a.words == 0 || a.said) && hasKinds(head, 4) {
+		return true
+	}
 	if n < passName && how < assigns && !quoted && len(v) <= 12 && isAllHex(v) {
 		return false // a commit
 	}
 	some := m.random() || m.odd > 4 && 3*m.odd >= m.letters+m.digits && m.changes > 1
 	switch {
 	case n == passName && how == assigns && a.words == 0:
-		return m.random() || m.chosen() || human(head) || isWords(head, 3)
+		return m.random() || m.chosen() || human(head) || a.generated(head, quoted)
 	case n == passName && how >= beside:
-		return m.random() || m.chosen() || isWords(head, 3)
+		return m.random() || m.chosen() || a.generated(head, quoted)
 	case n == passName:
-		return a.words == 0 && isWords(head, 3) || m.random() ||
+		return a.words == 0 && a.generated(head, quoted) || m.random() ||
 			m.chosen() && m.odd > 3 && m.digits > 0 && m.letters > 0 && m.changes > 0
 	case n == weakPass && how == assigns:
-		return m.random() || m.chosen() || isWords(head, 3)
+		return m.random() || m.chosen() || a.generated(head, quoted)
 	case n == weakPass && how == beside:
 		return m.random() || m.chosen() && m.odd > 3 && m.digits > 0 && m.changes > 0
 	case n == strongName && how >= beside:
@@ -79,15 +82,20 @@ func isIdent(v []byte) bool {
 	return !slices.ContainsFunc(v, func(c byte) bool { return nameRune([]byte{c}) == 0 })
 }
 
-// isWords reports whether a text is at least so many words with dashes between them and a number at its end, as
+// generated reports whether a value is words of a generator. Tests that pass have such names.
+func (a *assignment) generated(v []byte, quoted bool) bool {
+	return (quoted || a.name.end-a.name.start > len("pass")) && isWords(v, 3)
+}
+
+// isWords reports whether a text is at least so many words with dashes between them and a number beside them, as
 // generators of passwords make them: amber-violin-harbour-42. Words that names have are part of one.
 func isWords(v []byte, least int) bool {
-	body := bytes.TrimRight(v, "0123456789")
-	if len(v)-len(body) > 4 || len(body) == len(v) && least < 4 {
+	body := bytes.Trim(v, "0123456789")
+	if n := len(v) - len(body); n > 4 || n < 2 && least < 4 {
 		return false
 	}
 	words := 0
-	for word := range bytes.SplitSeq(bytes.TrimRight(body, "-"), []byte("-")) {
+	for word := range bytes.SplitSeq(bytes.Trim(body, "-"), []byte("-")) {
 		low := lowered(word)
 		if len(low) < 3 || !isLowerWord(low) || nameRoles[string(low)] != 0 || neutralWords[string(low)] ||
 			fillers[string(low)] {

@@ -57,7 +57,7 @@ func (s *Scanner) assigned(dst []hit, text []byte) []hit {
 		if a.read(); len(a.found) == 0 {
 			a.as()
 		}
-		if len(a.found) == 0 && n.start >= head {
+		if len(a.found) == 0 && !a.number && n.start >= head {
 			head = a.columns()
 		}
 		s.read += a.cost
@@ -102,6 +102,8 @@ type assignment struct {
 	skip  bool // the value of another name follows
 	said  bool // the word before the place is a verb such as is
 	sum   bool // a word such as checksum lies between
+
+	number bool // the value is an address, or another number
 }
 
 // read looks for the value after the name.

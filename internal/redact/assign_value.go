@@ -96,6 +96,10 @@ func (a *assignment) candidate(start, end int, quoted bool) {
 		a.take(start, end)
 		return
 	}
+	if isAddress(v) { // it is the value, and the line is no heading
+		a.stop, a.number = true, true
+		return
+	}
 	a.at = max(after, a.at)
 	fill := fillers[string(lowered(v))]
 	if fill {

@@ -6,6 +6,7 @@ import "testing"
 var judgedValues = []struct{ kind, is, secret, not string }{
 	{"address", "main.(*T).Token(\"q8Zr2LmX0vB7kd92pW7x\")", "q8Zr2LmX0vB7kd92pW7x", "main.(*T).Token(0xc0001f5e41, {0xc0000a1b2c, 0x8a})"},
 	{"object", "token: 0x7fa01b2c3d4e5f60718293a4b5c6d7e8", "0x7fa01b2c3d4e5f60718293a4b5c6d7e8", "<shop.CartToken object at 0x7fa01b2c3d4e>"},
+	{"numbers", "{\"APDAKeyHi\", \"q8Zr2LmX0vB7kd92pW7x\"}", "q8Zr2LmX0vB7kd92pW7x", "{\"KeyHi_EL1\", KeyHi_EL1, 0x182220, READ},\n{\"KeyLo_EL1\", REG_APDBKeyLo_EL1, 0x182200},"},
 	{"words and a number", "POSTGRES_PASSWORD=amber-violin-harbour-42", "amber-violin-harbour-42", "password: db-password-secret-42"},
 	{"two words", "\"pass\": \"amber-violin-harbour-42\"", "amber-violin-harbour-42", "password: amber-violin"},
 	{"phrase", "the passphrase of the old key is \"amber violin harbour lantern oak\" today", "amber violin harbour lantern oak", "passphrase: \"enter the passphrase for this key\""},

@@ -41,7 +41,7 @@ var othersData = []struct {
 }
 
 // ownData are the embedded files that are ours, of the whole module.
-var ownData = regexp.MustCompile(`^internal/dialect/.*/fields\.txt$|^internal/dialect/compared\.txt$|^internal/check/(checks|fields|refused)\.txt$|^internal/gate/figures\.txt$|^internal/redact/(own\.toml|places\.txt|words\.txt)$|` +
+var ownData = regexp.MustCompile(`^internal/(dialect/.*/fields|fields/pi)\.txt$|^internal/dialect/compared\.txt$|^internal/check/(checks|refused)\.txt$|^internal/gate/figures\.txt$|^internal/redact/(own\.toml|places\.txt|words\.txt)$|` +
 	`^internal/serve/tools\.toml$|^(compact|render)/[a-z]+\.tmpl$|^internal/base/help/.*\.txt$|^docs/checks/.*\.md$|^internal/html/[^/]*\.(js|css|html)$`)
 
 // A linkedPackage is what `go list` says of a package in the binary.

@@ -204,7 +204,7 @@ func (a *assignment) continued(start, end int) int {
 		}
 		a.cost += to - end
 		v := a.text[at:to]
-		if to < len(a.text) && a.text[to] != '\n' && a.text[to] != '\r' || len(v) < minPart || isAllHex(v) ||
+		if to < len(a.text) && a.text[to] != '\n' && a.text[to] != '\r' || len(v) < minPart || !hasKinds(v, 3) ||
 			!madeOf(v[:min(len(v), judged)]).random() || isPlain(v) {
 			break
 		}

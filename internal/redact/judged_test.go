@@ -32,6 +32,7 @@ var judgedValues = []struct{ kind, is, secret, not string }{
 	{"JSON", "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCIsImtpZCI6IjEifQ", "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCIsImtpZCI6IjEifQ", "eyJwYWdlIjozNywic29ydCI6Im5hbWUiLCJvcmRlciI6ImFzYyJ9"},
 	{"crates.io", "cioQ8Zr2LmX0vB7kd92pW7xJm4TnY6sHc1a", "cioQ8Zr2LmX0vB7kd92pW7xJm4TnY6sHc1a", "message cioas0qqbi2gxkmtwhifbfpnb"},
 	{"continued", "signing_key: |\n  XIeJblmzt7lTBDS8qX8txGILrIMZYTDX\n  9HTFUtKAUHVA6FjcDhAFzJW8EfCt\nttl: 1h", "9HTFUtKAUHVA6FjcDhAFzJW8EfCt", "signing_key: none\n  description\nttl: 1h"},
+	{"identifiers", "signing_key: |\n  XIeJblmzt7lTBDS8qX8txGILrIMZYTDX\n  9HTFUtKAUHVA6FjcDhAF", "9HTFUtKAUHVA6FjcDhAF", "REG_CNTKCTL_EL1\nREG_DBGBCR2_EL1\nREG_DBGBVR13_EL1"},
 	{"other column", "| Service | Password |\n|---|---|\n| checkout-svc | tOhxFCiT3INAobhIYiX |", "tOhxFCiT3INAobhIYiX", "| Service | Password |\n|---|---|\n| checkout-svc | unset |"},
 }
 

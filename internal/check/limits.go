@@ -2,6 +2,7 @@ package check
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"sort"
@@ -260,8 +261,12 @@ func (c *recordedWatch) Request(s replay.Step) error {
 	c.last = recorded
 	if k := c.unlike; k >= 0 && k != was {
 		c.w.step = s
-		c.w.found("request-differs", "message %d of the request that the agent recorded in line %d is not what its "+
-			"conversation gives: ctxtool replay -f native prints it as recorded", k, recorded.Line)
+		where := "in the file that this one continues"
+		if recorded.Line > 0 {
+			where = fmt.Sprintf("in line %d", recorded.Line)
+		}
+		c.w.found("request-differs", "message %d of the request that the agent recorded %s is not what its "+
+			"conversation gives: ctxtool replay -f native prints it as recorded", k, where)
 	}
 	return nil
 }

@@ -33,14 +33,15 @@ type life struct {
 	dollars     float64
 }
 
-// number gives the requests of the ledger the numbers of their rows: the places of their calls.
+// number gives the requests of the ledger the numbers of their rows: the places of their calls. An answer of a
+// sub-agent in the session's file answers a request too.
 func (m *maker) number() {
 	m.rows = make([]int32, len(m.Book.Requests))
 	for k := range m.rows {
 		m.rows[k] = -1
 	}
 	for i := range m.Calls {
-		if k := m.Book.Answered(m.Calls[i].Record); k >= 0 && m.Calls[i].Kind == "answer" {
+		if k := m.Book.Answered(m.Calls[i].Record); k >= 0 {
 			m.rows[k] = int32(i)
 		}
 	}

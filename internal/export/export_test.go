@@ -298,7 +298,8 @@ func totals(r *Rows, want *stats.Report) string {
 	onPath := true
 	for i := range r.Requests {
 		q := &r.Requests[i]
-		if onPath = onPath && (q.OnPath || q.Kind != "answer"); !q.Copy {
+		answers := q.Kind == "answer" || q.RequestNo != nil // a sub-agent's in the file is not on the path
+		if onPath = onPath && (q.OnPath || !answers); !q.Copy {
 			calls++
 			input, output = input+float64(q.InputTokens), output+float64(q.OutputTokens)
 			read, write = read+float64(q.CacheReadTokens), write+float64(q.CacheWriteTokens)
@@ -391,6 +392,9 @@ func carriedAsRequestsSay(t *testing.T, what, name string, r *Rows) {
 		requests, dollars := make([]int64, len(m.messages)), make([]float64, len(m.messages))
 		for _, k := range f.Book.Replayed {
 			q, one := &f.Book.Requests[k], &m.requests[k]
+			if m.rows[k] < 0 {
+				t.Errorf("%s: the request that line %d answers has no row", what, f.Session.Line(int(q.Record)))
+			}
 			fresh := map[int32]bool{}
 			for _, number := range one.came {
 				fresh[number] = true

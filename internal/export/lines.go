@@ -21,7 +21,7 @@ const (
 func lines(w *writing, f *stats.Facts) error {
 	calls := map[int32]*stats.Call{}
 	for i := range f.Calls {
-		if c := &f.Calls[i]; c.Kind == "answer" {
+		if c := &f.Calls[i]; f.Book.Answered(c.Record) >= 0 {
 			calls[int32(c.Record)] = c
 		}
 	}

@@ -69,15 +69,15 @@ type Session struct {
 	Error   *string `parquet:"error"` // why it cannot be read, or where its replay stopped
 }
 
-// A Request is a call of a model: an answer, or a call inside of a tool, for a summary, or to keep a
-// cache warm. What only a replay can say is null of all but answers that the replay reached.
+// A Request is a call of a model: an answer, also of a sub-agent in the session's file, or a call inside of a tool,
+// for a summary, or to keep a cache warm. What only a replay can say is null of all but answers that the replay reached.
 type Request struct {
 	Session string `parquet:"session,dict"`
 	// its number in the session, from 0, in the order of the file
 	Request int64  `parquet:"request"`
 	EntryID string `parquet:"entry_id"` // that records it
 	Line    int64  `parquet:"line"`     // of that entry, from 1
-	// `answer`, `tool`, `summary`, `warming` or `other`
+	// `answer`, `tool`, `summary`, `warming`, `other`, or `subagent`: a sub-agent's, of any of these kinds
 	Kind string `parquet:"kind,dict"`
 	// a hash that copies of a call share; a copy under another id and time has a key of its own
 	CallKey int64 `parquet:"call_key"`

@@ -58,7 +58,7 @@ func (e *Envelope) unread() (map[string]int, error) {
 	if d := s.Dialect(); d != nil && d.Document != nil {
 		return nil, nil
 	}
-	rec, lines := -1, s.NewReader()
+	rec, lines, seen := -1, s.NewReader(), map[dialect.Span]bool{}
 	f := fields.Finder{Known: fields.Of(s.Dialect()), Found: func(path []byte, _ value, known bool) {
 		name := sessionfmt.Quote(string(path))
 		if _, had := found[name]; !known && !had {
@@ -73,11 +73,10 @@ func (e *Envelope) unread() (map[string]int, error) {
 			if rec < 0 || s.Held(rec) {
 				continue
 			}
-			raw, err := lines.Raw(rec)
-			if err != nil {
-				return nil, err
-			}
-			for line := range bytes.SplitSeq(raw, []byte{'\n'}) {
+			for line, err := range lines.Unseen(rec, seen) {
+				if err != nil {
+					return nil, err
+				}
 				f.Line(bytes.TrimSpace(line))
 			}
 		}

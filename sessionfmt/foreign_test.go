@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"ctxtool/internal/dialect"
 	"ctxtool/internal/test/must"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -80,5 +81,37 @@ func TestTypedAllocations(t *testing.T) {
 	})
 	if each := n / float64(s.Len()); each > 0.1 {
 		t.Errorf("%.2f allocations an entry", each)
+	}
+}
+
+// TestUnseen: a line that makes several entries, or belongs to several, is yielded with the first of them.
+func TestUnseen(t *testing.T) {
+	record := func(id, parent, typ, content string) string {
+		return fmt.Sprintf(`{"uuid":"%s","parentUuid":"%s","sessionId":"s","version":"2.1.17",`+
+			`"timestamp":"2026-01-01T00:00:00.000Z","type":"%s","message":{"id":"m","role":"%[3]s","content":[%s]}}`+"\n",
+			id, parent, typ, content)
+	}
+	data := record("u", "", "user", `{"type":"text","text":"hi"}`) +
+		record("a1", "u", "assistant", `{"type":"tool_use","id":"t1","name":"T","input":{}}`) +
+		record("a2", "a1", "assistant", `{"type":"tool_use","id":"t2","name":"T","input":{}}`) +
+		record("r", "a2", "user", `{"type":"tool_result","tool_use_id":"t1","content":"x"},`+
+			`{"type":"tool_result","tool_use_id":"t2","content":"y"},{"type":"text","text":"beside"}`)
+	s := must.Get(OpenReader("s.jsonl", strings.NewReader(data), Options{}))
+	defer s.Close()
+	var got []string
+	r, seen := s.NewReader(), map[dialect.Span]bool{}
+	for i := range s.Len() {
+		n := 0
+		for line, err := range r.Unseen(i, seen) {
+			if must.Do(err); !strings.Contains(data, string(line)+"\n") {
+				t.Errorf("record %d: %q is no line", i, line)
+			}
+			n++
+		}
+		got = append(got, fmt.Sprintf("%s %d", s.Kind(i), n))
+	}
+	want := "session 1,user 0,assistant 2,toolResult 1,toolResult 0,user 0"
+	if is := strings.Join(got, ","); is != want {
+		t.Errorf("%s, not %s", is, want)
 	}
 }

@@ -3,6 +3,7 @@ package sessionfmt
 import (
 	"bytes"
 	"cmp"
+	"iter"
 
 	"ctxtool/internal/base/scratch"
 	"ctxtool/internal/base/work"
@@ -114,6 +115,41 @@ func (r *Reader) Raw(i int) ([]byte, error) {
 		return r.s.heldLine(i), nil
 	}
 	return r.lines(i, r.s.doc != nil)
+}
+
+// Unseen yields the lines of record i that are not in seen, byte for byte, and adds them to it. With the same seen for
+// all records, a line that makes many entries is read once, not once for each. A line is valid until the next one; an
+// error is the last.
+func (r *Reader) Unseen(i int, seen map[dialect.Span]bool) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		if r.s.Held(i) {
+			yield(r.s.heldLine(i), nil)
+			return
+		}
+		had := len(seen)
+		next := func(span dialect.Span) bool {
+			if seen[span] {
+				return true
+			}
+			if len(seen) == had { // once for a record, as in lines
+				work.Line()
+			}
+			seen[span] = true
+			line, err := r.read(span)
+			if err != nil {
+				err = &Error{Pos: r.s.Pos(i), Err: err}
+			}
+			return yield(line, err) && err == nil
+		}
+		if !next(r.s.records[i].span()) || r.s.last == nil {
+			return
+		}
+		for j := range r.s.joinedTo(i) {
+			if !next(j.at()) {
+				return
+			}
+		}
+	}
 }
 
 // lines returns the lines of record i, one after the other. Those of a document may be put on one

@@ -208,7 +208,7 @@ func (b *Tab) ForgetRequests() {
 }
 
 // patience is the timeout of all actions.
-const patience = time.Minute
+const patience = 3 * time.Minute
 
 // get returns the result of an action.
 func get[R any](b *Tab, action chromedp.Action[R]) R {

@@ -153,17 +153,27 @@ func (s *Scanner) settle(text []byte, hits []hit) []hit {
 	return merged(text, hits)
 }
 
+// character returns the range of the character that a place lies within, and the place where it lies within none.
+func character(text []byte, at int) (start, end int) {
+	for i := at - 1; i >= max(0, at-utf8.UTFMax+1) && at < len(text); i-- {
+		if !utf8.RuneStart(text[i]) {
+			continue
+		}
+		if _, n := utf8.DecodeRune(text[i:]); i+n > at {
+			return i, i + n
+		}
+		break
+	}
+	return at, at
+}
+
 // merged sorts hits by start, the longest first, and merges overlapping ones, widened to whole characters. A
 // replacement that is no placeholder stays whole.
 func merged(text []byte, hits []hit) []hit {
 	for k := range hits {
 		h := &hits[k]
-		for h.start > 0 && h.start < len(text) && !utf8.RuneStart(text[h.start]) {
-			h.start--
-		}
-		for h.end > h.start && h.end < len(text) && !utf8.RuneStart(text[h.end]) {
-			h.end++
-		}
+		h.start, _ = character(text, h.start)
+		_, h.end = character(text, h.end)
 	}
 	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Or(a.start-b.start, b.end-a.end) })
 	out := hits[:0]

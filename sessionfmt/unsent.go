@@ -18,7 +18,7 @@ const (
 // that follows anything else was aborted while its request was under way.
 func (x *indexer) unsent(line []byte, off int64) bool {
 	// As pi spells them; first the bytes that lines have less often.
-	if len(line) > mostUnsent || !bytes.Contains(line, []byte(`"aborted"`)) || !bytes.Contains(line, []byte("[]")) {
+	if len(line) > mostUnsent || !bytes.Contains(line, []byte("[]")) || !bytes.Contains(line, []byte(`"aborted"`)) {
 		return false
 	}
 	m := jsonl.Value(line).Get("message").All("stopReason", "responseId", "content", "usage")

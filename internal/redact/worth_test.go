@@ -76,7 +76,7 @@ func TestWorth(t *testing.T) {
 			}
 		}
 	}
-	if skipped == 0 {
-		t.Error("all strings were searched")
+	if skipped < 50 { // the project's own sessions have more
+		t.Errorf("only %d strings were not searched", skipped)
 	}
 }

@@ -32,15 +32,6 @@ type CallRecord struct {
 	Usage                      *jsonl.Usage
 }
 
-// AppendText appends a text that only this call and its copies have: that of CallID.Shared, or if there is none that of
-// CallID.Record.
-func (r *CallRecord) AppendText(buf []byte) []byte {
-	if r.Shared.IsString() {
-		return append(append(buf, 's'), r.Shared...)
-	}
-	return r.appendRecord(buf)
-}
-
 func (r *CallRecord) appendRecord(buf []byte) []byte {
 	buf = append(buf, 'e')
 	for _, v := range [...]jsonl.Value{r.ID, r.Time, r.Response} {
@@ -56,12 +47,13 @@ func (r *CallRecord) appendRecord(buf []byte) []byte {
 	return buf
 }
 
-// Identify returns the id of the call of a record. It uses and returns the memory of buf.
+// Identify returns the id of the call of a record, and bytes that only this call and its copies have: those of
+// CallID.Shared, or if there is none of CallID.Record. They are in the memory of buf.
 func (r *CallRecord) Identify(buf []byte) (CallID, []byte) {
 	buf = r.appendRecord(buf[:0])
 	id := CallID{Record: maphash.Bytes(callSeed(), buf)}
 	if r.Shared.IsString() {
-		buf = r.AppendText(buf[:0])
+		buf = append(append(buf[:0], 's'), r.Shared...)
 		id.Shared = maphash.Bytes(callSeed(), buf)
 	}
 	return id, buf

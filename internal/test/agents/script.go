@@ -95,9 +95,10 @@ type Answer struct {
 	Text     Texts
 	Thinking *string // before everything else, with a made-up signature
 	Calls    []Call
-	Blocks   []json.RawMessage // as they stand
+	Blocks   []json.RawMessage // as they stand: blocks, items or parts, or fields of a message of Chat Completions
 	Usage    Usage             // instead of the count of characters / 4
 	Stop     string            // instead of the reason that follows from the calls
+	Failed   *Failed           // an error in place of the end of a stream
 
 	Status  int // an HTTP error
 	Body    json.RawMessage
@@ -107,17 +108,23 @@ type Answer struct {
 	Hang bool   // it stays open after the blocks
 	Hold bool   // it begins only after a release
 	When string // only to a request whose last message, or system prompt, has this text
-	// Extra are more members of the message, Delta of its end.
+	// Extra are more fields of the message (in the Responses API of each one), Delta of its end.
 	Extra, Delta map[string]json.RawMessage
 }
 
+// A Failed is an error that a provider streams.
+type Failed struct{ Code, Message string }
+
 // A Call is a call of a tool.
 type Call struct {
-	Name  string
-	Input json.RawMessage
+	Name      string
+	Namespace string          // of the name, in the Responses API
+	Input     json.RawMessage // a text is that of a freeform tool there
+	Raw       *string         // instead of it, where arguments are a text: as they stand
 }
 
-// Usage is in tokens; what is nil is counted.
+// Usage is in tokens; what is nil is counted. Interfaces that count what a cache read and wrote as part of the prompt
+// get the sum of the first three.
 type Usage struct{ Input, Read, Write, Output *int }
 
 // Texts is a text, or several.

@@ -8,9 +8,14 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/klauspost/compress/zstd"
+
+	"ctxtool/internal/test/must"
 )
 
 // A Server is a model that answers from a plan, and records what it was asked.
@@ -35,9 +40,14 @@ type Request struct {
 	ID      string `json:"session_id,omitempty"`
 	Agent   string `json:"agent,omitempty"` // the sub-agent that asks
 	URL     string `json:"url"`
-	Beta    string `json:"beta,omitempty"` // the features that it asks for
-	Answer  string `json:"id,omitempty"`   // of the answer
-	Ended   string `json:"ended"`
+	// Interface is that which it was sent in, as package body names it; empty for the Messages API.
+	Interface string `json:"interface,omitempty"`
+	Beta      string `json:"beta,omitempty"` // the features that it asks for
+	// Answer is the id of the answer, Calls are those of its calls, and Said are its texts.
+	Answer string   `json:"id,omitempty"`
+	Calls  []string `json:"calls,omitempty"`
+	Said   []string `json:"said,omitempty"`
+	Ended  string   `json:"ended"`
 	// Body is as it was sent; a skeleton has it as a difference.
 	Body   json.RawMessage `json:"body,omitempty"`
 	Packed *packedBody     `json:"packed,omitempty"`
@@ -106,21 +116,26 @@ func (s *Server) Log() []*Request {
 	return slices.Clone(s.log)
 }
 
-// ServeHTTP answers a request. Of each interface there is a function that writes answers.
+// ServeHTTP answers a request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	raw, err := payload(r)
-	var asked map[string]any
-	if err != nil || r.Method != http.MethodPost || !strings.Contains(r.URL.Path, "/messages") ||
-		json.Unmarshal(raw, &asked) != nil {
-		http.Error(w, `{"type":"error","error":{"type":"not_found_error","message":"not here"}}`, http.StatusNotFound)
+	of := slices.IndexFunc(apis, func(a *api) bool { return a.serves(r.URL.Path) })
+	var body object
+	switch {
+	case r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/models"):
+		reply(w, http.StatusOK, object{"object": "list", "data": []any{}, "models": []any{}})
+		return
+	case err != nil || r.Method != http.MethodPost || of < 0 || json.Unmarshal(raw, &body) != nil:
+		reply(w, http.StatusNotFound, object{"type": "error",
+			"error": object{"type": "not_found_error", "message": "not here"}})
+		return
+	case counts.MatchString(r.URL.Path):
+		reply(w, http.StatusOK, apis[of].tokens((len(raw)+3)/4))
 		return
 	}
-	if strings.Contains(r.URL.Path, "count_tokens") {
-		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprintf(w, `{"input_tokens":%d}`, (len(raw)+3)/4)
-		return
-	}
-	q, answer, held := s.take(r, raw, asked)
+	asked := apis[of].asked(r.URL.Path, body)
+	q, answer, held := s.take(r, raw, body, asked)
+	q.Interface = apis[of].name
 	defer func() {
 		s.mu.Lock()
 		q.done = true
@@ -133,31 +148,44 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	s.messages(w, q, asked, answer)
+	s.answer(w, apis[of], &response{prompt: asked, Answer: answer, q: q, body: body, parts: answer.parts(q.N)})
 }
+
+// counts matches paths of requests that count tokens.
+var counts = regexp.MustCompile(`/count_tokens$|/input_tokens$|:countTokens$`)
 
 func payload(r *http.Request) ([]byte, error) {
 	raw, err := io.ReadAll(r.Body)
-	if err == nil && r.Header.Get("Content-Encoding") == "gzip" {
-		var z *gzip.Reader
-		if z, err = gzip.NewReader(bytes.NewReader(raw)); err == nil {
-			raw, err = io.ReadAll(z)
-		}
+	if err != nil {
+		return nil, err
 	}
-	return raw, err
+	switch r.Header.Get("Content-Encoding") {
+	case "gzip":
+		z, err := gzip.NewReader(bytes.NewReader(raw))
+		if err != nil {
+			return nil, err
+		}
+		return io.ReadAll(z)
+	case "zstd":
+		return must.Get(zstd.NewReader(nil)).DecodeAll(raw, nil)
+	}
+	return raw, nil
 }
 
 // take records a request and picks its answer.
-func (s *Server) take(r *http.Request, raw []byte, asked map[string]any) (q *Request, a Answer, held chan struct{}) {
+func (s *Server) take(r *http.Request, raw []byte, body object, asked prompt) (q *Request, a Answer,
+	held chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	q = &Request{N: len(s.log) + 1, Step: s.step, URL: r.URL.RequestURI(), Beta: r.Header.Get("Anthropic-Beta"),
-		Agent: r.Header.Get("X-Claude-Code-Agent-Id"), ID: session(r, asked), Body: raw}
+		Agent: r.Header.Get("X-Claude-Code-Agent-Id"), ID: session(r, body), Body: raw}
 	s.log = append(s.log, q)
 	a = Answer{Text: Texts{fmt.Sprintf("Answer %d.", q.N)}}
 	if at := s.pick(asked); at >= 0 {
 		a = s.plan[at]
 		s.plan = slices.Delete(s.plan, at, at+1)
+	} else if asked.unplanned != nil {
+		a = *asked.unplanned
 	}
 	if a.Hold {
 		held = make(chan struct{})
@@ -185,25 +213,31 @@ func session(r *http.Request, asked map[string]any) string {
 
 // pick returns the place of the answer to a request in the plan: one that is meant for its text, or else the first
 // that is for any; below 0 for none.
-func (s *Server) pick(asked map[string]any) int {
-	messages, _ := asked["messages"].([]any)
-	last := text(asked["system"])
-	for k := len(messages) - 1; k >= max(0, len(messages)-2); k-- {
-		m, _ := messages[k].(map[string]any)
-		last += "\n" + text(m["content"])
-		if m["role"] == "user" && k > 0 && messages[k-1].(map[string]any)["role"] != "user" {
-			break
-		}
-	}
+func (s *Server) pick(asked prompt) int {
+	last := asked.last()
 	for at, a := range s.plan {
 		if a.When != "" && strings.Contains(last, a.When) {
 			return at
 		}
 	}
-	if tools, _ := asked["tools"].([]any); len(tools) == 0 || strings.HasSuffix(last, "\nWarmup") {
+	tools, _ := asked.tools.([]any)
+	if len(tools) == 0 || asked.unplanned != nil || strings.HasSuffix(last, "\nWarmup") {
 		return -1 // a call on the side, for a title or to fill a cache
 	}
 	return slices.IndexFunc(s.plan, func(a Answer) bool { return a.When == "" })
+}
+
+// last is the text of the system prompt, and of what follows the last answer, of two items at most.
+func (p prompt) last() string {
+	all := text(p.system)
+	for k := len(p.items) - 1; k >= max(0, len(p.items)-2); k-- {
+		m, _ := p.items[k].(object)
+		all += "\n" + text(m)
+		if m["role"] == "user" && k > 0 && p.items[k-1].(object)["role"] != "user" {
+			break
+		}
+	}
+	return all
 }
 
 // text is all text of a content.
@@ -214,11 +248,15 @@ func text(content any) string {
 	case []any:
 		var all []string
 		for _, b := range c {
-			b, _ := b.(map[string]any)
-			if t, ok := b["text"].(string); ok {
+			all = append(all, text(b))
+		}
+		return strings.Join(all, "\n")
+	case object:
+		var all []string
+		for _, name := range []string{"text", "content", "parts", "output"} {
+			if t := text(c[name]); t != "" {
 				all = append(all, t)
 			}
-			all = append(all, text(b["content"]))
 		}
 		return strings.Join(all, "\n")
 	}

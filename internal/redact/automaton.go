@@ -21,13 +21,17 @@ type automaton struct {
 // newAutomaton makes the automaton of words, none of which is empty.
 func newAutomaton(words []string) *automaton {
 	a := &automaton{stride: 1}
+	var has [256]bool
 	for _, w := range words {
 		a.long = max(a.long, len(w))
 		for i := range len(w) {
-			if c := lower(w[i]); a.class[c] == 0 && a.stride < 256 {
-				a.class[c] = uint8(a.stride)
-				a.stride++
-			}
+			has[lower(w[i])] = true
+		}
+	}
+	for c, has := range has { // in their order, so that the steps of frequent ones are beside each other
+		if has && a.stride < 256 {
+			a.class[c] = uint8(a.stride)
+			a.stride++
 		}
 	}
 	for c := 'A'; c <= 'Z'; c++ {
@@ -263,6 +267,58 @@ func beginningsOfAll(parts []*syntax.Regexp) (all []anchor, whole bool) {
 		all, whole = longer, ends
 	}
 	return all, whole
+}
+
+// mostWithin is the maximum length of a match, in bytes, that is looked for around a keyword.
+const mostWithin = 512
+
+// longest returns the maximum length of a match in bytes, more than mostWithin if it has none.
+func longest(re *syntax.Regexp) (n int) {
+	switch re.Op {
+	case syntax.OpEmptyMatch, syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText,
+		syntax.OpWordBoundary, syntax.OpNoWordBoundary, syntax.OpNoMatch:
+		return 0
+	case syntax.OpLiteral:
+		return utf8.UTFMax * len(re.Rune)
+	case syntax.OpCharClass, syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		if re.Op == syntax.OpCharClass && (len(re.Rune) == 0 || re.Rune[len(re.Rune)-1] < utf8.RuneSelf) {
+			return 1
+		}
+		return utf8.UTFMax
+	case syntax.OpRepeat:
+		if re.Max < 0 {
+			return mostWithin + 1
+		}
+		return min(mostWithin+1, re.Max*longest(re.Sub[0]))
+	case syntax.OpCapture, syntax.OpQuest, syntax.OpConcat:
+		for _, sub := range re.Sub {
+			n = min(mostWithin+1, n+longest(sub))
+		}
+		return n
+	case syntax.OpAlternate:
+		for _, sub := range re.Sub {
+			n = max(n, longest(sub))
+		}
+		return n
+	}
+	return mostWithin + 1
+}
+
+// containsOne reports whether every match contains one of some words in small letters, in any case.
+func containsOne(re *syntax.Regexp, words []string) bool {
+	in := func(sub *syntax.Regexp) bool { return containsOne(sub, words) }
+	switch re.Op {
+	case syntax.OpLiteral:
+		text := lowerASCII(string(re.Rune))
+		return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) })
+	case syntax.OpCapture, syntax.OpPlus, syntax.OpConcat:
+		return slices.ContainsFunc(re.Sub, in)
+	case syntax.OpRepeat:
+		return re.Min > 0 && in(re.Sub[0])
+	case syntax.OpAlternate:
+		return !slices.ContainsFunc(re.Sub, func(sub *syntax.Regexp) bool { return !in(sub) })
+	}
+	return false
 }
 
 // charactersOf returns the characters of a class, nil if there are many.

@@ -12,6 +12,8 @@ func (s *Scanner) expressions(dst []hit, text []byte) []hit {
 	}
 	for _, k := range s.busy {
 		switch r := s.r.rules[k]; {
+		case r.within > 0:
+			dst = s.around(dst, text, k)
 		case r.anchors == nil:
 			dst = s.whole(dst, text, k)
 		case !r.gated || s.seen[k]:
@@ -106,9 +108,35 @@ func (r *rule) match(text []byte, start, until int) []int {
 
 // whole adds the secrets of a rule that is tried on the whole text.
 func (s *Scanner) whole(dst []hit, text []byte, k int32) []hit {
-	s.read += len(text)
-	for _, groups := range s.r.rules[k].whole().FindAllSubmatchIndex(text, -1) {
+	return s.part(dst, text, k, 0, len(text))
+}
+
+// part is whole for text[start:end].
+func (s *Scanner) part(dst []hit, text []byte, k int32, start, end int) []hit {
+	s.read += end - start
+	for _, groups := range s.r.rules[k].whole().FindAllSubmatchIndex(text[start:end], -1) {
+		for i := range groups {
+			if groups[i] >= 0 {
+				groups[i] += start
+			}
+		}
 		dst = s.match(dst, text, k, groups)
+	}
+	return dst
+}
+
+// around is whole for a rule whose matches contain a keyword, given where these end.
+func (s *Scanner) around(dst []hit, text []byte, k int32) []hit {
+	margin := s.r.rules[k].within + utf8.UTFMax // an expression looks at a character before and after a match
+	slices.Sort(s.starts[k])
+	ends := s.starts[k]
+	for len(ends) > 0 {
+		n := 1
+		for n < len(ends) && int(ends[n]-ends[n-1]) <= 2*margin {
+			n++
+		}
+		dst = s.part(dst, text, k, max(0, int(ends[0])-margin), min(len(text), int(ends[n-1])+margin))
+		ends = ends[n:]
 	}
 	return dst
 }

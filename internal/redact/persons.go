@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // minName is the minimum length of a person's name that is replaced outside of paths too, in bytes.
@@ -33,15 +35,13 @@ func (t *Tally) Persons() []string { return t.persons }
 // persons returns the names that a run has found, in order.
 func (x *Run) persons() []string { return slices.Sorted(maps.Keys(x.s.known)) }
 
-// CountNames returns how often names stand in a text as whole words, as they are, in small or capital letters, or with
-// a capital one. The error is that of the reader.
+// CountNames returns how often names stand in a text as whole words, in any case. The error is that of the reader.
 func CountNames(from io.Reader, names []string) (n int, err error) {
-	var all []string
+	var all []string // in small letters
 	longest := 0
 	for _, name := range names {
-		if low := lowerASCII(name); len(name) >= minName {
-			all = append(all, name, low, strings.ToUpper(low[:1])+low[1:], strings.ToUpper(low))
-			longest = max(longest, len(name))
+		if len(name) >= minName {
+			all, longest = append(all, lowerASCII(name)), max(longest, len(name))
 		}
 	}
 	slices.Sort(all)
@@ -62,12 +62,9 @@ func CountNames(from io.Reader, names []string) (n int, err error) {
 			stop = max(bytes.LastIndexByte(buf[:end], '\n')+1, end-longest-1)
 		}
 		for _, name := range all {
-			for at := 0; ; {
-				k := bytes.Index(buf[at:stop], []byte(name))
-				if k < 0 {
-					break
-				}
-				if at += k + len(name); isWhole(buf[:end], at-len(name), at) {
+			pair := jsonl.Pair{A: name[0], B: name[1], MaskA: 0x20, MaskB: 0x20}
+			for at := pair.Index(buf[:stop], 0); at < stop; at = pair.Index(buf[:stop], at+1) {
+				if hasFolded(buf[at:stop], name) && isWhole(buf[:end], at, at+len(name)) {
 					n++
 				}
 			}

@@ -50,6 +50,7 @@ type rule struct {
 	global  []*allowlist // of its file
 	anchors []anchor     // nil to try the expression on the whole text
 	gated   bool         // a keyword is required as well
+	within  int          // without anchors: how long a match is at most, in bytes, if it contains a keyword; else 0
 	lazy    int          // characters of the class at the beginning of a match
 	class   syntax.Inst  // that class
 
@@ -148,6 +149,9 @@ func (r *rule) locate(re *syntax.Regexp) {
 	r.lazy, r.anchors = most, anchorsOf(rest)
 	for _, a := range r.anchors {
 		r.gated = r.gated || !r.hasKeyword(lowerASCII(a.text))
+	}
+	if n := longest(re); r.anchors == nil && n <= mostWithin && containsOne(re, r.Keywords) {
+		r.within = n
 	}
 	r.class = syntax.Inst{Op: syntax.InstRune, Rune: class}
 	r.whole, r.first, r.afterOne = lazy.Regexp(r.Regex), lazy.Regexp(`\A(?:`+r.Regex+`)`),

@@ -311,6 +311,9 @@ func (s *Scanner) use(dst []hit, text []byte, word int32, end int) []hit {
 			if len(u.exact) == u.size || hasFolded(text[end-u.size:], u.exact) {
 				s.wake(u.rule)
 				s.seen[u.rule] = true
+				if s.r.rules[u.rule].within > 0 {
+					s.starts[u.rule] = append(s.starts[u.rule], int32(end))
+				}
 			}
 		case useValue:
 			if start := end - len(u.exact); s.isExact(u, text, start, end) {

@@ -110,17 +110,7 @@ func nextSpecial(text []byte, i int, how spelling) int {
 		}
 		return len(text)
 	}
-	for ; i+8 <= len(text); i += 8 { // without a branch for each
-		b := text[i : i+8 : i+8]
-		if special[b[0]]|special[b[1]]|special[b[2]]|special[b[3]]|
-			special[b[4]]|special[b[5]]|special[b[6]]|special[b[7]] != 0 {
-			break
-		}
-	}
-	for i < len(text) && special[text[i]] == 0 {
-		i++
-	}
-	return i
+	return units.Index(text, i)
 }
 
 // where returns the offset in the source of a byte of the view, or of its end.
@@ -157,6 +147,18 @@ var special = func() (t [256]uint8) {
 		t[c] = 1
 	}
 	return t
+}()
+
+// units are the bytes of special. inString leaves out the escapes with which a JSON string spells white space and
+// quotes.
+var units, inString = func() (units, inString *jsonl.Set) {
+	var all []byte
+	for c := range 256 {
+		if special[c] != 0 {
+			all = append(all, byte(c))
+		}
+	}
+	return jsonl.NewSet(all, nil), jsonl.NewSet(all, []byte(`ntr"`))
 }()
 
 // unit returns the length of the escape at the start of b, 0 for none, and the character that

@@ -79,7 +79,7 @@ func shapeLength(text []byte, at int) int {
 func (s *Scanner) simple(text []byte) bool {
 	last, terminal, long := 0, false, s.r.words.long
 	s.join = s.join[:0] // what is before an escape, with earlier ones resolved
-	for i := nextSpecial(text, 0, anySpelling); i < len(text); i = nextSpecial(text, i, anySpelling) {
+	for i := inString.Index(text, 0); i < len(text); i = inString.Index(text, i) {
 		start, n, r := i, 0, rune(-1)
 		if text[i] != '\\' {
 			n, r = unit(text[i:], anySpelling)

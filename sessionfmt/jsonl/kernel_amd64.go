@@ -21,3 +21,9 @@ func stringKernel(p *byte, n int) (at, extra int, wide uint64)
 //
 //go:noescape
 func pairKernel(text *byte, n int, p Pair) (at int)
+
+// setKernel returns an index of the n bytes at text before which there is no byte of a set: of one that may be in it,
+// or of the last few bytes. A backslash is none if it is single and one of the bytes plain follows.
+//
+//go:noescape
+func setKernel(text *byte, n int, in, plain *nibbles) (at int)

@@ -200,3 +200,80 @@ none:
 	VZEROUPPER
 	MOVQ AX, at+24(FP)
 	RET
+
+// func setKernel(text *byte, n int, in, plain *nibbles) (at int)
+TEXT ·setKernel(SB), NOSPLIT, $0-40
+	MOVQ text+0(FP), SI
+	MOVQ n+8(FP), CX
+	MOVQ in+16(FP), BX
+	VBROADCASTI128 (BX), Y8
+	VBROADCASTI128 16(BX), Y9
+	MOVQ plain+24(FP), BX
+	VBROADCASTI128 (BX), Y10
+	VBROADCASTI128 16(BX), Y11
+	VMOVDQU nibbles<>(SB), Y12
+	VMOVDQU backslashes<>(SB), Y13
+	VPXOR Y14, Y14, Y14
+	XORQ AX, AX                  // at
+	XORQ R9, R9                  // 1: the block before ended in a backslash
+
+bytes:
+	LEAQ 33(AX), BX
+	CMPQ BX, CX
+	JGT end
+	VMOVDQU (SI)(AX*1), Y0
+	VPAND Y12, Y0, Y1            // R10: bytes of the set
+	VPSRLW $4, Y0, Y2
+	VPAND Y12, Y2, Y2
+	VPSHUFB Y1, Y8, Y1
+	VPSHUFB Y2, Y9, Y2
+	VPAND Y1, Y2, Y1
+	VPCMPEQB Y14, Y1, Y1
+	VPMOVMSKB Y1, R10
+	NOTL R10
+	TESTL R10, R10
+	JNZ some
+	XORQ R9, R9
+	ADDQ $32, AX
+	JMP bytes
+
+some:
+	VPCMPEQB Y13, Y0, Y3         // R11: backslashes
+	VPMOVMSKB Y3, R11
+	MOVL R11, DI                 // DI: those not behind another
+	SHLL $1, DI
+	ORL R9, DI
+	NOTL DI
+	ANDL R11, DI
+	MOVL R11, R9
+	SHRL $31, R9
+	TESTL DI, DI
+	JZ first
+	VMOVDQU 1(SI)(AX*1), Y0      // R12: what may follow them
+	VPAND Y12, Y0, Y1
+	VPSRLW $4, Y0, Y2
+	VPAND Y12, Y2, Y2
+	VPSHUFB Y1, Y10, Y1
+	VPSHUFB Y2, Y11, Y2
+	VPAND Y1, Y2, Y1
+	VPCMPEQB Y14, Y1, Y1
+	VPMOVMSKB Y1, R12
+	NOTL R12
+	ANDL R12, DI
+	NOTL DI
+	ANDL DI, R10
+
+first:
+	TESTL R10, R10
+	JNZ hit
+	ADDQ $32, AX
+	JMP bytes
+
+hit:
+	TZCNTL R10, R10
+	ADDQ R10, AX
+
+end:
+	VZEROUPPER
+	MOVQ AX, at+32(FP)
+	RET

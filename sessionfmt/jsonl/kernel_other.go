@@ -8,3 +8,5 @@ const hasKernel = false
 func stringKernel(p *byte, n int) (at, extra int, wide uint64) { return 0, 0, 0 }
 
 func pairKernel(text *byte, n int, p Pair) (at int) { return 0 }
+
+func setKernel(text *byte, n int, in, plain *nibbles) (at int) { return 0 }

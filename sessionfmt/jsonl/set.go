@@ -1,0 +1,90 @@
+package jsonl
+
+import "math/bits"
+
+// A Set finds the first of some bytes in a text. It may leave out backslashes that some bytes follow: most
+// escapes in a JSON string stand for the end of a line or a quote.
+type Set struct {
+	has       [256]uint8 // 1 for the bytes of the set
+	after     [256]uint8 // 1 for the bytes that make a single backslash before them no hit
+	in, plain nibbles    // the same two for the kernel
+}
+
+// nibbles tells which bytes are in a set: those whose low and high four bits have a bit in common.
+type nibbles struct{ low, high [16]byte }
+
+// NewSet returns the set of some bytes, without single backslashes that one of the bytes of after follows.
+func NewSet(of, after []byte) *Set {
+	s := &Set{}
+	for _, c := range of {
+		s.has[c] = 1
+	}
+	for _, c := range after {
+		s.after[c] = 1
+	}
+	s.in, s.plain = nibblesOf(&s.has), nibblesOf(&s.after)
+	return s
+}
+
+// nibblesOf gives a bit to all high halves that go with the same low ones. There are eight bits: with more such
+// groups it joins those that are most alike, so that bytes are found that are not in the set; Index drops them.
+func nibblesOf(has *[256]uint8) (n nibbles) {
+	var lows, highs []uint16 // by group, sets of halves
+	for high := range 16 {
+		low := uint16(0)
+		for k := range 16 {
+			low |= uint16(has[high<<4|k]) << k
+		}
+		lows, highs = append(lows, low), append(highs, 1<<high)
+	}
+	for len(lows) > 9 { // the group of the halves that are in no byte has no bit
+		a, b, best := 0, 0, 17*17
+		for i := range lows {
+			for j := range i {
+				more := bits.OnesCount16(lows[i]^lows[j]) * bits.OnesCount16(highs[i]|highs[j])
+				if lows[i] != lows[j] && (lows[i] == 0 || lows[j] == 0) {
+					continue
+				}
+				if more < best {
+					a, b, best = j, i, more
+				}
+			}
+		}
+		lows[a], highs[a] = lows[a]|lows[b], highs[a]|highs[b]
+		lows, highs = append(lows[:b], lows[b+1:]...), append(highs[:b], highs[b+1:]...)
+	}
+	bit := byte(1)
+	for g, low := range lows {
+		if low == 0 {
+			continue
+		}
+		for k := range 16 {
+			n.low[k] |= bit * byte(low>>k&1)
+			n.high[k] |= bit * byte(highs[g]>>k&1)
+		}
+		bit <<= 1
+	}
+	return n
+}
+
+// Index returns the index of the first byte of the set in a text, from i on, or the length of the text.
+func (s *Set) Index(text []byte, i int) int {
+	for start := i; ; i++ {
+		if hasKernel && i+33 <= len(text) {
+			i += setKernel(&text[i], len(text)-i, &s.in, &s.plain)
+		}
+		for ; i+8 <= len(text); i += 8 { // without a branch for each
+			b := text[i : i+8 : i+8]
+			if s.has[b[0]]|s.has[b[1]]|s.has[b[2]]|s.has[b[3]]|s.has[b[4]]|s.has[b[5]]|s.has[b[6]]|s.has[b[7]] != 0 {
+				break
+			}
+		}
+		for i < len(text) && s.has[text[i]] == 0 {
+			i++
+		}
+		single := func() bool { return text[i] == '\\' && (i == start || text[i-1] != '\\') }
+		if i >= len(text) || !single() || i+1 == len(text) || s.after[text[i+1]] == 0 {
+			return min(i, len(text))
+		}
+	}
+}

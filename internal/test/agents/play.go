@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,6 +24,7 @@ const (
 	private = "/srv"
 	home    = private + "/dev"
 	project = home + "/project"
+	address = "http://127.0.0.1:8791"
 )
 
 // An Agent is a program that plays scripts.
@@ -37,7 +39,9 @@ type Agent struct {
 	Print, Stream []string
 	Turn          func(content json.RawMessage) any // the line that is one of these
 	Turned        string                            // what it prints at the end of a turn
-	Sessions      string                            // the folder of the home with the sessions
+	// Serve plays a step of calls to its server.
+	Serve    func(ctx context.Context, p *Player, n int, s *Step) error
+	Sessions string // the folder of the home with the sessions
 }
 
 // A Player plays a script.
@@ -46,7 +50,8 @@ type Player struct {
 	Script   *Script
 	binary   string
 	server   *Server
-	sessions map[string]string // by label
+	sessions map[string]string   // by label
+	turnIDs  map[string][]string // ids of a session's turns, by its label
 	events   []object
 }
 
@@ -112,7 +117,8 @@ func play(agent *Agent, script, binary, out, model string) error {
 		return err
 	}
 	defer server.Close()
-	p := &Player{Agent: agent, Script: &s, binary: binary, server: server, sessions: map[string]string{}}
+	p := &Player{Agent: agent, Script: &s, binary: binary, server: server, sessions: map[string]string{},
+		turnIDs: map[string][]string{}}
 	place(s.Files)
 	var failed []error
 	for k := range s.Steps {
@@ -136,6 +142,12 @@ func (p *Player) step(n int, s *Step) (err error) {
 		event["said"] = string(said[max(0, len(said)-300):])
 	case "interactive":
 		err = p.interactive(n, s)
+	case "serve":
+		ctx, cancel := context.WithTimeout(context.Background(), s.MS.of(5*time.Minute))
+		defer cancel()
+		err = p.Serve(ctx, p, n, s)
+	case "run":
+		err = p.run(s)
 	case "files":
 		place(s.Files)
 	case "wait":
@@ -145,10 +157,9 @@ func (p *Player) step(n int, s *Step) (err error) {
 	}
 	after, _, _ := p.server.State()
 	if log := p.server.Log(); s.Session != "" && after > before {
-		for _, q := range log[before:] {
-			if q.ID != "" {
-				p.sessions[s.Session] = q.ID
-			}
+		asks := slices.IndexFunc(log[before:], func(q *Request) bool { return q.ID != "" }) // others are of sub-agents
+		if asks >= 0 {
+			p.sessions[s.Session] = log[before+asks].ID
 		}
 	}
 	event["requests"], event["unused"] = []int{before + 1, after}, p.server.Left()
@@ -157,6 +168,20 @@ func (p *Player) step(n int, s *Step) (err error) {
 	}
 	p.events = append(p.events, event)
 	return err
+}
+
+// run runs a command of the shell.
+func (p *Player) run(s *Step) error {
+	cmd := exec.Command("sh", "-ec", s.Run)
+	cmd.Dir, cmd.Env = home, p.env(s)
+	for label, id := range p.sessions {
+		cmd.Env = append(cmd.Env, label+"="+id)
+	}
+	said, err := cmd.CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%w: %s", err, said)
+	}
+	return nil
 }
 
 // of is a duration, or another where it is not set.
@@ -177,7 +202,7 @@ func (p *Player) command(ctx context.Context, s *Step, args []string) *exec.Cmd 
 
 func (p *Player) env(s *Step) []string {
 	env := append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "LANG=C.UTF-8", "TZ=UTC", "SHELL=/bin/bash",
-		"TERM=xterm-256color"}, p.Env("http://127.0.0.1:8791")...)
+		"TERM=xterm-256color"}, p.Env(address)...)
 	for _, set := range []map[string]string{p.Script.Env, s.Env} {
 		for name, v := range set {
 			env = append(env, name+"="+v)

@@ -22,6 +22,11 @@ var responsesAPI = api{
 		if text, ok := body["input"].(string); ok {
 			p.items = []any{object{"role": "user", "content": text}}
 		}
+		for _, item := range p.items { // some models have tools in the history
+			if item.(object)["type"] == "additional_tools" {
+				p.tools = item.(object)["tools"]
+			}
+		}
 		trigger := func(item any) bool { return item.(object)["type"] == "compaction_trigger" }
 		if strings.HasSuffix(path, "/compact") || slices.ContainsFunc(p.items, trigger) {
 			sealed := object{"type": "compaction",

@@ -41,7 +41,7 @@ type Files map[string]json.RawMessage
 
 // A Step is one process of the program, or a change around it.
 type Step struct {
-	Do      string // print, interactive, files, wait
+	Do      string // print, interactive, serve, run, files, wait
 	Session string // a label for the session that the step begins or continues
 	From    string // the label of the session that it resumes
 	Fork    bool   // into a session of its own
@@ -59,20 +59,31 @@ type Step struct {
 
 	Prompt  string
 	Answers []Answer
-	Turns   []Turn   // several prompts in one process
-	Acts    []Act    // of an interactive step
-	Files   Files    // of a files step
-	Kill    string   // interrupt the process at a request, or once a stream stalls
-	Signal  string   // INT unless set
-	After   Duration // the time between that and the signal
-	MS      Duration // the time that the step may take, or of a wait
+	Turns   []Turn                     // several prompts in one process
+	Run     string                     // a command of the shell, in the home; labels are variables
+	Replies map[string]json.RawMessage // to what the server asks, by method
+	Acts    []Act                      // of an interactive step
+	Files   Files                      // of a files step
+	Kill    string                     // interrupt the process at a request, or once a stream stalls
+	Signal  string                     // INT unless set
+	After   Duration                   // the time between that and the signal
+	MS      Duration                   // the time that the step may take, or of a wait
 }
 
-// A Turn is a prompt to a process that gets several.
+// A Turn is a prompt to a process that gets several, or a call of a method of its server.
 type Turn struct {
 	Prompt  json.RawMessage // a text, or a list of messages: texts or blocks
 	Answers []Answer
 	Files   Files // are written once it has ended
+
+	Session string // of a server: a label
+	From    string // the label of the session that it forks
+	Method  string // instead of a prompt
+	Params  json.RawMessage
+	Release bool   // held answers are sent after the call
+	Until   string // what ends it: held, hung, or an event, and its kind of item, unless the method tells
+	MayFail bool   // some versions do not have the method
+	MS      Duration
 }
 
 // An Act is what somebody does at the keyboard. What is set is done in the order of the fields.
@@ -108,6 +119,8 @@ type Answer struct {
 	Hang bool   // it stays open after the blocks
 	Hold bool   // it begins only after a release
 	When string // only to a request whose last message, or system prompt, has this text
+	// Agent is the only sub-agent that gets it, by its name.
+	Agent string
 	// Extra are more fields of the message (in the Responses API of each one), Delta of its end.
 	Extra, Delta map[string]json.RawMessage
 }

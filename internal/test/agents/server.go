@@ -109,6 +109,13 @@ func (s *Server) Release() {
 	s.held = nil
 }
 
+// Held is the number of answers that are held.
+func (s *Server) Held() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.held)
+}
+
 // Log returns the requests.
 func (s *Server) Log() []*Request {
 	s.mu.Lock()
@@ -178,10 +185,10 @@ func (s *Server) take(r *http.Request, raw []byte, body object, asked prompt) (q
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	q = &Request{N: len(s.log) + 1, Step: s.step, URL: r.URL.RequestURI(), Beta: r.Header.Get("Anthropic-Beta"),
-		Agent: r.Header.Get("X-Claude-Code-Agent-Id"), ID: session(r, body), Body: raw}
+		Agent: agent(r), ID: session(r, body), Body: raw}
 	s.log = append(s.log, q)
 	a = Answer{Text: Texts{fmt.Sprintf("Answer %d.", q.N)}}
-	if at := s.pick(asked); at >= 0 {
+	if at := s.pick(asked, q.Agent); at >= 0 {
 		a = s.plan[at]
 		s.plan = slices.Delete(s.plan, at, at+1)
 	} else if asked.unplanned != nil {
@@ -194,9 +201,15 @@ func (s *Server) take(r *http.Request, raw []byte, body object, asked prompt) (q
 	return q, a, held
 }
 
-// session is the id of the session that asks. Older versions have it in their name of the user.
+// session is the id of the session that asks. Older versions of Claude Code have it in their name of the user, those of
+// Codex as the key of the cache.
 func session(r *http.Request, asked map[string]any) string {
-	if id := r.Header.Get("X-Claude-Code-Session-Id"); id != "" {
+	for _, name := range []string{"X-Claude-Code-Session-Id", "Thread-Id"} {
+		if id := r.Header.Get(name); id != "" {
+			return id
+		}
+	}
+	if id := word(asked, "prompt_cache_key"); id != "" {
 		return id
 	}
 	meta, _ := asked["metadata"].(map[string]any)
@@ -211,12 +224,21 @@ func session(r *http.Request, asked map[string]any) string {
 	return id
 }
 
+// agent is the name or id of the sub-agent that asks.
+func agent(r *http.Request) string {
+	var codex struct {
+		Name string `json:"agent_name"`
+	}
+	json.Unmarshal([]byte(r.Header.Get("X-Codex-Turn-Metadata")), &codex)
+	return or(r.Header.Get("X-Claude-Code-Agent-Id"), codex.Name)
+}
+
 // pick returns the place of the answer to a request in the plan: one that is meant for its text, or else the first
 // that is for any; below 0 for none.
-func (s *Server) pick(asked prompt) int {
+func (s *Server) pick(asked prompt, agent string) int {
 	last := asked.last()
 	for at, a := range s.plan {
-		if a.When != "" && strings.Contains(last, a.When) {
+		if (a.When != "" || a.Agent != "") && strings.Contains(last, a.When) && (a.Agent == "" || a.Agent == agent) {
 			return at
 		}
 	}
@@ -224,7 +246,7 @@ func (s *Server) pick(asked prompt) int {
 	if len(tools) == 0 || asked.unplanned != nil || strings.HasSuffix(last, "\nWarmup") {
 		return -1 // a call on the side, for a title or to fill a cache
 	}
-	return slices.IndexFunc(s.plan, func(a Answer) bool { return a.When == "" })
+	return slices.IndexFunc(s.plan, func(a Answer) bool { return a.When == "" && a.Agent == "" })
 }
 
 // last is the text of the system prompt, and of what follows the last answer, of two items at most.

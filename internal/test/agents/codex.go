@@ -1,0 +1,106 @@
+package agents
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ctxtool/internal/test/must"
+)
+
+// Codex is OpenAI's Codex CLI: codex exec prints, codex app-server serves, codex alone is on a terminal.
+var Codex = &Agent{
+	Env:      func(string) []string { return []string{"CODEX_HOME=" + codexHome, "STUB_KEY=" + key} },
+	Begin:    codexBegin,
+	Args:     codexArgs,
+	Print:    []string{"exec", "--json", "--skip-git-repo-check"},
+	Serve:    codexServe,
+	Sessions: ".codex",
+}
+
+const codexHome = home + "/.codex"
+
+// codexConfig is the configuration. Settings of scripts are arguments.
+const codexConfig = `model = "gpt-5.5"
+model_provider = "stub"
+approval_policy = "never"
+sandbox_mode = "danger-full-access"
+check_for_update_on_startup = false
+[analytics]
+enabled = false
+[features]
+enable_request_compression = false
+[projects."` + project + `"]
+trust_level = "trusted"
+[model_providers.stub]
+name = "stub"
+base_url = "` + address + `/v1"
+wire_api = "responses"
+env_key = "STUB_KEY"
+request_max_retries = 0
+stream_max_retries = 0
+`
+
+func codexBegin() error {
+	must.Do(os.MkdirAll(codexHome, 0o755))
+	return os.WriteFile(filepath.Join(codexHome, "config.toml"), []byte(codexConfig), 0o600)
+}
+
+// codexArgs are the arguments of a step.
+func codexArgs(p *Player, s *Step) (args []string) {
+	if s.Fork {
+		args = append(args, "fork")
+	} else if s.From != "" || s.Continue {
+		args = append(args, "resume")
+	}
+	if model := or(s.Model, p.Script.Model); model != "" && s.Do != "serve" {
+		args = append(args, "-m", model)
+	}
+	for _, set := range []json.RawMessage{p.Script.Settings, s.Settings} {
+		args = append(args, overrides("", set)...)
+	}
+	servers := s.MCP
+	if servers == nil {
+		servers = p.Script.MCP
+	}
+	args = append(append(append(args, overrides("mcp_servers.", servers)...), p.Script.Args...), s.Args...)
+	switch {
+	case s.Continue:
+		args = append(args, "--last")
+	case s.From != "":
+		args = append(args, "--", or(s.At, p.sessions[s.From]))
+	}
+	if s.Do == "print" {
+		args = append(args, "-")
+	}
+	return args
+}
+
+// overrides are the arguments that set members of an object in the configuration.
+func overrides(under string, set json.RawMessage) (args []string) {
+	var all map[string]json.RawMessage
+	if set != nil {
+		must.Do(json.Unmarshal(set, &all))
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		args = append(args, "-c", under+name+"="+toml(all[name]))
+	}
+	return args
+}
+
+// toml is a value in TOML.
+func toml(v json.RawMessage) string {
+	var table map[string]json.RawMessage
+	if json.Unmarshal(v, &table) != nil || table == nil {
+		return string(v)
+	}
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(table)) {
+		all = append(all, strconv.Quote(name)+"="+toml(table[name]))
+	}
+	return "{" + strings.Join(all, ",") + "}"
+}

@@ -34,6 +34,8 @@ check_for_update_on_startup = false
 enabled = false
 [features]
 enable_request_compression = false
+[notice.model_migrations]
+"gpt-5.5" = "gpt-6-sol"
 [projects."` + project + `"]
 trust_level = "trusted"
 [model_providers.stub]

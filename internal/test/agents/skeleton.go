@@ -19,12 +19,17 @@ import (
 
 // Skeleton writes a recording without the texts of the program, which replays as the recording itself does. In place of
 // each line of a longer text stands its hash and its length, in sessions and requests alike, so that texts still join
-// and split as they did. What is kept are short texts, as wholes, and the lines that a script has, or that are only a
-// tag. Descriptions and schemas of tools are one hash each.
+// and split as they did. What is kept are short texts, as wholes, and lines that a script has, with or without their
+// middle, or that have no words. Descriptions and schemas of tools are one hash each.
 // The hashes by which sessions record requests are those of what the skeleton has.
 func Skeleton(dir, to string, script Script) error {
 	k := &skeleton{kept: map[string]bool{"": true}, hashes: map[string]string{}}
 	k.keep(must.Get(json.Marshal(script)), true)
+	for line := range k.kept {
+		if len([]rune(line)) > short {
+			k.long = append(k.long, line)
+		}
+	}
 	files := append(sessions(dir), filepath.Join(dir, "requests.jsonl"))
 	for _, file := range files {
 		k.keep(must.Get(os.ReadFile(file)), false)
@@ -51,6 +56,7 @@ const short = 60
 
 type skeleton struct {
 	kept   map[string]bool   // lines
+	long   []string          // lines of the script that are not short
 	hashes map[string]string // of what sessions record, by what they were
 }
 
@@ -58,20 +64,53 @@ type skeleton struct {
 func (k *skeleton) keep(data []byte, all bool) {
 	for line := range bytes.SplitSeq(data, []byte{'\n'}) {
 		for s := range jsonl.Value(line).Strings {
-			if text := s.Exact(); all || len([]rune(text)) <= short {
+			text := s.Exact()
+			if all || len([]rune(text)) <= short {
 				for one := range strings.SplitSeq(text, "\n") {
 					k.kept[strings.TrimSpace(one)] = true
 				}
+			} else if inside, ok := inJSON(text); ok {
+				k.keep(inside, false)
 			}
 		}
 	}
 }
 
-// tag is a line that is a tag.
-var tag = regexp.MustCompile(`^</?[a-z_-]+>$`)
+// inJSON is a text that is an object.
+func inJSON(text string) (jsonl.Value, bool) {
+	if !strings.HasPrefix(text, "{") {
+		return nil, false
+	}
+	v, err := jsonl.ParseValue([]byte(text))
+	return v, err == nil && v.IsObject()
+}
+
+var (
+	// marker is a line that replay knows a text by, or that it makes: a tag, the beginning of instructions, and the
+	// sections of an output.
+	marker = regexp.MustCompile(`^(</?[a-z_-]+>|# AGENTS\.md instructions.*|Exit code: \d+|Wall time: [\d.]+ seconds|` +
+		`Total output lines: \d+|Output:)$`)
+	// cut stands for the middle of a text.
+	cut    = regexp.MustCompile(`…\d+ (chars|tokens) truncated…`)
+	letter = regexp.MustCompile(`\pL`)
+)
+
+// keeps reports whether a line is kept.
+func (k *skeleton) keeps(line string) bool {
+	if k.kept[line] || marker.MatchString(line) {
+		return true
+	}
+	for _, part := range cut.Split(line, -1) {
+		end := func(of string) bool { return strings.HasPrefix(of, part) || strings.HasSuffix(of, part) }
+		if letter.MatchString(part) && strings.Trim(part, part[:1]) != "" && !slices.ContainsFunc(k.long, end) {
+			return false
+		}
+	}
+	return true
+}
 
 // whole are members whose value is one hash.
-var whole = []string{"input_schema", "inputSchema", "description"}
+var whole = []string{"input_schema", "inputSchema", "parameters", "description"}
 
 // value is a value without texts.
 func (k *skeleton) value(v jsonl.Value) jsonl.Value {
@@ -115,10 +154,12 @@ func (k *skeleton) text(text string) string {
 	if len([]rune(text)) <= short {
 		return text
 	}
+	if inside, ok := inJSON(text); ok {
+		return string(k.value(inside))
+	}
 	lines := strings.Split(text, "\n")
 	for n, line := range lines {
-		inside := strings.TrimSpace(line)
-		if !k.kept[inside] && !tag.MatchString(inside) {
+		if inside := strings.TrimSpace(line); !k.keeps(inside) {
 			lines[n] = strings.Replace(line, inside, token(inside), 1)
 		}
 	}
@@ -227,6 +268,7 @@ const attribution = "x-anthropic-billing-header"
 
 // A packedBody is a body as a difference to that of an earlier request.
 type packedBody struct {
+	List  string                     `json:"list,omitempty"` // the member with the messages, "messages" if empty
 	Base  int                        `json:"base,omitempty"` // the number of that request, 0 for none
 	Keep  int                        `json:"keep,omitempty"` // how many of its messages come first
 	Gone  []string                   `json:"gone,omitempty"` // members that the body does not have
@@ -240,11 +282,11 @@ func packed(requests []*Request) []byte {
 	var b bytes.Buffer
 	for n, q := range requests {
 		members, messages, marks := split(q.Body)
-		best := packedBody{Body: members, Tail: messages, Marks: marks}
+		best := packedBody{List: listOf(q.Body), Body: members, Tail: messages, Marks: marks}
 		size := len(must.Get(json.Marshal(best)))
 		for base := n - 1; base >= max(0, n-12); base-- {
 			had, before, _ := split(requests[base].Body)
-			d := packedBody{Base: requests[base].N, Body: map[string]json.RawMessage{}, Marks: marks}
+			d := packedBody{List: best.List, Base: requests[base].N, Body: map[string]json.RawMessage{}, Marks: marks}
 			for d.Keep < min(len(messages), len(before)) && bytes.Equal(messages[d.Keep], before[d.Keep]) {
 				d.Keep++
 			}
@@ -271,15 +313,26 @@ func packed(requests []*Request) []byte {
 	return b.Bytes()
 }
 
+// listOf is the member of a body that has the messages.
+func listOf(body json.RawMessage) string {
+	for _, name := range []string{"input", "contents"} {
+		if jsonl.Value(body).Get(name).IsArray() {
+			return name
+		}
+	}
+	return "messages"
+}
+
 // split are the members of a body, its messages without marks, and these by the place: a message, and a block of it.
 func split(body json.RawMessage) (members map[string]json.RawMessage, messages []json.RawMessage,
 	marks map[string]json.RawMessage) {
 	must.Do(json.Unmarshal(body, &members))
-	for _, name := range []string{"messages", "metadata"} {
+	list := listOf(body)
+	for _, name := range []string{list, "metadata", "client_metadata"} {
 		defer delete(members, name)
 	}
 	marks = map[string]json.RawMessage{}
-	for m := range jsonl.Value(members["messages"]).Elements {
+	for m := range jsonl.Value(members[list]).Elements {
 		k := 0
 		for b := range m.Get("content").Elements {
 			if mark := b.Get(dialect.CacheMark); mark.Exists() {
@@ -322,6 +375,6 @@ func (q *Request) unpack(before []*Request) {
 			messages[k] = json.RawMessage(jsonl.Value(m).AppendEdited(nil, content))
 		}
 	}
-	p.Body["messages"] = must.Get(json.Marshal(messages))
+	p.Body[or(p.List, "messages")] = must.Get(json.Marshal(messages))
 	q.Body, q.Packed = must.Get(json.Marshal(p.Body)), nil
 }

@@ -25,7 +25,7 @@ func (p *Player) interactive(n int, s *Step) error {
 		return fmt.Errorf("tmux: %w: %s", err, said)
 	}
 	defer tmux("kill-server")
-	ready := func() bool { now := screen(); return strings.Contains(now, "❯") || strings.Contains(now, "> ") }
+	ready := func() bool { return strings.ContainsAny(screen(), "❯›") || strings.Contains(screen(), "> ") }
 	if !await(ready) {
 		return fmt.Errorf("it does not start; the screen:\n%s", screen())
 	}

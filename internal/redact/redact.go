@@ -152,6 +152,10 @@ func (r *Redactor) only(values map[string]int32) *Redactor {
 		names: r.names, value: r.value, first: r.first, email: r.email, home: r.home, marked: r.marked,
 		exact: values, known: true, parts: newParts(values, r.key, r.home),
 	}
+	k.spelled = true
+	for v := range values {
+		k.spelled = k.spelled && strings.IndexFunc(v, func(c rune) bool { return c < ' ' || c == '"' || c == '\\' }) < 0
+	}
 	var words wordList
 	k.addValues(&words)
 	k.uses, k.words = words.uses, newAutomaton(words.words)

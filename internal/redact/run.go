@@ -93,6 +93,9 @@ func (x *Run) find(line []byte, first bool) []hit {
 	if quotedLine(line) {
 		x.s.quoted = 1
 	}
+	if x.r.known && !x.all && !x.s.worth(line) {
+		return nil
+	}
 	if !x.walk.walk(line) {
 		x.raw(x.s.plain(x.hits[:0], line), line, first)
 		return x.edits

@@ -11,7 +11,7 @@ import (
 
 // worth reports whether a string of JSON, as it is spelled, may have a secret.
 func (s *Scanner) worth(text []byte) bool {
-	if !s.r.spelled || s.quoted > 0 || !s.simple(text) || hasCode(text) {
+	if !s.r.spelled || s.quoted > 0 || !s.simple(text) || !s.r.known && s.hasCode(text) {
 		return true
 	}
 	found := false
@@ -45,7 +45,7 @@ func (s *Scanner) worth(text []byte) bool {
 		s.parts[k] = 0
 	}
 	s.halves = s.halves[:0]
-	return found
+	return found || s.r.parts != nil && len(s.r.parts.find(nil, text)) > 0
 }
 
 // What worth has found of a rule: one of its anchors, one of its keywords.
@@ -172,8 +172,9 @@ func (s *Scanner) joins(after []byte) (found bool) {
 	return found
 }
 
-// hasCode reports whether a text has characters of base64 or hex in a row that could be decoded, or be a token.
-func hasCode(text []byte) bool {
+// hasCode reports whether a string of JSON, as it is spelled, has characters of base64 or hex in a row that could be
+// decoded, or be a token.
+func (s *Scanner) hasCode(text []byte) bool {
 	for i := 0; i+8 <= len(text); i += 16 {
 		b := text[i : i+8 : i+8]
 		if inCode[b[0]]&inCode[b[1]]&inCode[b[2]]&inCode[b[3]]&
@@ -187,10 +188,56 @@ func hasCode(text []byte) bool {
 		for end < len(text) && inCode[text[end]] != 0 {
 			end++
 		}
-		if end-start >= shortestShape {
+		if s.isCode(text, start, end) || escapes(text, start+1) && s.isCode(text, start+1, end) {
 			return true
 		}
 		i = max(i, (end-8)&^15)
+	}
+	return false
+}
+
+// isCode is hasCode for text[start:end], which are characters of base64.
+func (s *Scanner) isCode(text []byte, start, end int) bool {
+	switch n := end - start; {
+	case n < shortestShape:
+		return false
+	case n >= shortestLine || n >= shortestCode && printable(text[start:end]) || botToken(text, start, end) > end:
+		return true
+	}
+	for at := start; end-at >= shortestShape; {
+		to := at
+		for to < end && isShape(text[to]) {
+			to++
+		}
+		if to-at >= shortestShape && (len(s.shapes(nil, text, at, to)) > 0 || splits(text, at, to)) {
+			return true
+		}
+		at = to + 1
+	}
+	return false
+}
+
+// splits reports whether text[start:end] may be the first part of a token that continues after an escape.
+func splits(text []byte, start, end int) bool {
+	if _, is := prefixOf(bytes.TrimLeft(text[start:end], "-_")); is == noPrefix {
+		return false
+	}
+	for n := end; n < len(text) && n-end < 2*longestJoint; {
+		if text[n] == '\\' {
+			n += 2
+			continue
+		}
+		to := n
+		for to < len(text) && isShape(text[to]) {
+			to++
+		}
+		if to-n >= minPart && madeOf(text[n:min(to, n+judged)]).random() {
+			return true
+		}
+		if to-n > digits(text[n:to]) {
+			return false
+		}
+		n = max(to, n+1)
 	}
 	return false
 }

@@ -255,6 +255,7 @@ func (x *Run) token(t *token, line []byte, first bool) {
 		return
 	}
 	x.embedded(text, t.start, first)
+	x.s.spotted = false
 	if t.escaped && !x.all && !x.s.worth(text) {
 		return
 	}

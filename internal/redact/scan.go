@@ -52,6 +52,7 @@ type Scanner struct {
 	noting           bool    // words are noted
 	line             []byte  // what is searched; its texts are parts of it
 	quoted           int8    // it has parts in quoted-printable, below 0 if not; 0 if it was not looked for them
+	spotted          bool    // worth has noted the words of the string that is searched next
 	spots            []spot  // the words of the text that was searched last
 	before           []spot  // and of the one before it
 
@@ -102,9 +103,12 @@ func (s *Scanner) views(hits []hit, text []byte, how spelling) []hit {
 			break
 		}
 		from := len(hits)
-		if s.noting {
+		switch {
+		case s.noting:
 			hits = s.wordsOf(hits, v)
-		} else {
+		case s.spotted && how == jsonSpelling:
+			hits = s.wordsNoted(hits, v, look)
+		default:
 			hits = s.words(hits, v.text, 0, len(v.text))
 		}
 		if hits = s.decoded(s.finish(hits, v.text), v.text); len(hits) > from {

@@ -2,20 +2,25 @@ package redact
 
 import (
 	"bytes"
+	"slices"
 	"unicode/utf8"
+
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // This file decides which strings of a line need no search of what their escapes stand for. Most strings have only
 // escapes that cannot be part of a word, such as line breaks: what the automaton does not find in them as they are
 // spelled, it would not find without the escapes either.
 
-// worth reports whether a string of JSON, as it is spelled, may have a secret.
+// worth reports whether a string of JSON, as it is spelled, may have a secret. It notes the words that it finds.
 func (s *Scanner) worth(text []byte) bool {
-	if !s.r.spelled || s.quoted > 0 || !s.simple(text) || !s.r.known && s.hasCode(text) {
+	s.spots, s.spotted = s.spots[:0], s.r.spelled && s.quoted <= 0 && s.simple(text)
+	if !s.spotted {
 		return true
 	}
 	found := false
 	s.r.words.each(text, func(word int32, end int) {
+		s.spots = append(s.spots, spot{word, int32(end)})
 		for k := 0; k < len(s.r.uses[word]) && !found; k++ {
 			u := &s.r.uses[word][k]
 			switch start := end - u.size; u.kind {
@@ -45,7 +50,50 @@ func (s *Scanner) worth(text []byte) bool {
 		s.parts[k] = 0
 	}
 	s.halves = s.halves[:0]
-	return found || s.r.parts != nil && len(s.r.parts.find(nil, text)) > 0
+	return found || !s.r.known && s.hasCode(text) || s.r.parts != nil && len(s.r.parts.find(nil, text)) > 0
+}
+
+// wordsNoted is words for the view of a string of JSON, of which worth has noted the words as they are spelled.
+func (s *Scanner) wordsNoted(dst []hit, v *view, text []byte) []hit {
+	slices.SortFunc(s.spots, func(a, b spot) int { return int(a.end - b.end) })
+	at, less := 0, 0 // what was read of the text, and how much shorter the view is up to there
+	for _, noted := range s.spots {
+		size, end := s.r.uses[noted.word][0].size, int(noted.end)
+		for at < end {
+			k := bytes.IndexByte(text[at:end], '\\')
+			if k < 0 {
+				at = end
+				break
+			}
+			at += k
+			n := escapeLen(text[at:])
+			less += n
+			if n == 2 {
+				less--
+			} else {
+				s.join = jsonl.AppendUnescaped(s.join[:0], text[at:at+n])
+				less -= len(s.join)
+			}
+			at += n
+		}
+		// the word may begin with the letter of an escape
+		if to := at - less; to >= size && bytes.Equal(v.text[to-size:to], text[end-size:end]) {
+			dst = s.use(dst, v.text, noted.word, to)
+		}
+	}
+	return dst
+}
+
+// escapeLen returns the length of the escape of JSON at the start of b, of two that stand for one character together.
+func escapeLen(b []byte) int {
+	switch {
+	case b[1] != 'u':
+		return 2
+	case len(b) >= 12 && b[2]|0x20 == 'd' && bytes.IndexByte([]byte("89abAB"), b[3]) >= 0 &&
+		b[6] == '\\' && b[7] == 'u':
+		return 12
+	}
+	return 6
 }
 
 // What worth has found of a rule: one of its anchors, one of its keywords.

@@ -17,7 +17,7 @@ import (
 // is in internal/test is imported by tests alone.
 var ranks = []string{
 	"sessionfmt/jsonl internal/rule",
-	"internal/activity internal/dialect replay/models replay/tokens",
+	"internal/activity internal/dialect internal/unread replay/models replay/tokens",
 	"internal/dialect/chat internal/dialect/claude internal/dialect/codex internal/dialect/copilot " +
 		"internal/dialect/openclaw internal/dialect/opencode internal/fields replay/weigh",
 	"internal/dialect/gemini internal/dialect/gsh internal/dialect/swecli internal/dialect/yagent",

@@ -26,12 +26,18 @@ type Sessions struct {
 // sessionSheets returns a table of sessions, with their total.
 func sessionSheets(s Sessions) []table.Sheet {
 	var read []*stats.Summary
-	var broken []string
+	var broken, stores []string
 	var cost, copied float64
 	some := false // of it is computed
 	var unpriced int64
 	agents, without, unread := map[string]bool{}, false, 0
 	for _, r := range s.Rows {
+		if r.Store != nil {
+			stores = append(stores, "  "+r.Store.Agent+
+				phrase.If(r.Store.Sessions > 0, ", %s", phrase.Count(r.Store.Sessions, "session"))+
+				fmt.Sprintf(": %s (%s)", sessionfmt.Clean(r.File), r.Store.Hint))
+			continue
+		}
 		if r.Error != "" {
 			broken = append(broken, r.File+": "+r.Error)
 			continue
@@ -48,14 +54,18 @@ func sessionSheets(s Sessions) []table.Sheet {
 	if len(read) > 0 {
 		t.Notes = []string{""}
 	}
-	t.Notes = append(t.Notes, phrase.If(s.Of > len(s.Rows), "%d of ", len(s.Rows))+
-		phrase.Count(max(s.Of, len(s.Rows))-len(broken), "session")+", "+
+	t.Notes = append(t.Notes, phrase.If(s.Of > len(s.Rows)-len(stores), "%d of ", len(s.Rows)-len(stores))+
+		phrase.Count(max(s.Of, len(s.Rows)-len(stores))-len(broken), "session")+", "+
 		spent(cost, some, unpriced)+lacking(without, unread)+within(s.Only))
 	if copied > 0 {
 		note := fmt.Sprintf("* calls that another session also has, %s, are counted once", spent(copied, some, 0))
 		t.Notes = append(t.Notes, note)
 	}
-	return appendBroken([]table.Sheet{t}, "read", broken)
+	all := appendBroken([]table.Sheet{t}, "read", broken)
+	if len(stores) > 0 {
+		all = append(all, table.Sheet{Above: append([]string{"not read:"}, stores...)})
+	}
+	return all
 }
 
 // lacking says which sub-agents are not in a cost, after it.

@@ -20,6 +20,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"ctxtool/internal/dialect"
+	"ctxtool/internal/unread"
 )
 
 // copies are copies of databases. SQLite reads these, so that it never opens or locks the files
@@ -306,6 +307,9 @@ func (db *database) open() (err error) {
 			db.by = d
 			return nil
 		}
+	}
+	if a := unread.OfTables(db.has); a != nil {
+		return writtenBy("a database", a)
 	}
 	return &Error{Err: errors.New("a database without sessions of a known agent"), Hint: ErrNotSession.Error()}
 }

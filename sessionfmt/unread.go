@@ -5,75 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
-	"slices"
-	"strings"
 
+	"ctxtool/internal/unread"
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A signature tells the files of an agent whose format is not read: they are below a folder, or their first object has
-// these members.
-type signature struct {
-	agent  string
-	folder string
-	// of the object and, after a dot, of an object in it; after = the text of a member
-	members []string
-	hint    string // where the session is, if the file is none
-}
+// An unreadError is the error of a file whose format is known and not read.
+type unreadError struct{ text string }
 
-// signatures are those of all agents whose files are told. The first that fits counts.
-var signatures = []signature{
-	{agent: "Copilot CLI", folder: ".copilot", hint: "a session is session-state/ID/events.jsonl there"},
-	{agent: "Copilot Chat", members: []string{"requesterUsername", "responderUsername", "requests"}},
-	{agent: "Copilot Chat", folder: "github.copilot-chat"},
-	{agent: "Cline", members: []string{"sessionId", "origin.source", "messages"}},
-	{agent: "Cline", members: []string{"conversation_id", "source_message_count", "messages"}},
-	{agent: "Cline", members: []string{"session_id", "source", "enable_tools"}},
-	{agent: "Cline", folder: ".cline"},
-	{agent: "Cline", folder: "saoudrizwan.claude-dev"},
-	{agent: "Roo Code", folder: "rooveterinaryinc.roo-cline"},
-	{agent: "Kilo Code", folder: "kilocode.kilo-code"},
-	{agent: "Continue", members: []string{"sessionId", "history", "workspaceDirectory"}},
-	{agent: "Continue", members: []string{"sessionId", "dateCreated", "workspaceDirectory"}},
-	{agent: "Continue", folder: ".continue"},
-	{agent: "Kiro", members: []string{"version", "kind=Prompt", "data"}},
-	{agent: "Kiro", members: []string{"version", "kind=AssistantMessage", "data"}},
-	{agent: "Kiro", members: []string{"session_id", "session_state.rts_model_state"}},
-	{agent: "Kiro", members: []string{"executionId", "actionId", "chat"}},
-	{agent: "Kiro", folder: ".kiro"},
-	{agent: "Kiro", folder: "kiro.kiroagent"},
-	{agent: "Hermes", members: []string{"role=session_meta"}},
-	{agent: "Hermes", members: []string{"session_id", "session_start", "platform", "messages"}},
-	{agent: "Hermes", members: []string{"role", "content", "timestamp"}},
-	{agent: "Hermes", folder: ".hermes"},
-	{agent: "Vibe", members: []string{"metadata.session_id", "metadata.agent_config", "messages"}},
-	{agent: "Vibe", members: []string{"session_id", "start_time", "git_commit", "environment"}},
-	{agent: "Vibe", members: []string{"role", "content", "message_id"}},
-	{agent: "Vibe", folder: ".vibe"},
-	{agent: "Antigravity", members: []string{"step_index", "source", "type"}},
-	{agent: "Antigravity", folder: "antigravity"},
-	{agent: "Antigravity", folder: "antigravity-cli"},
-	{agent: "Antigravity", folder: "antigravity-ide"},
-	{agent: "Qwen Code", members: []string{"sessionId", "localMonth", "totalTokens"}},
-	{agent: "Qwen Code", members: []string{"sessionId", "totalLatencyMs", "models"}},
-	{agent: "Qwen Code", folder: ".qwen"},
-	{agent: "codex exec --json", members: []string{"type=thread.started", "thread_id"},
-		hint: "the session is a rollout in ~/.codex/sessions"},
-	{agent: "claude -p --output-format json", members: []string{"type=result", "session_id", "total_cost_usd"},
-		hint: "--output-format stream-json --verbose prints all messages"},
-	{agent: "gemini --output-format stream-json", members: []string{"type=init", "session_id", "model"},
-		hint: "the session is in ~/.gemini/tmp"},
-	{agent: "Cursor, or by an old Claude Code", members: []string{"type=system", "subtype=init", "session_id"}},
-}
-
-// An unread is the error of a file whose format is known and not read.
-type unread struct{ text string }
-
-func (u unread) Error() string { return u.text }
+func (u unreadError) Error() string { return u.text }
 
 // Is reports whether the target is ErrNotSession.
-func (u unread) Is(target error) bool { return target == ErrNotSession }
+func (u unreadError) Is(target error) bool { return target == ErrNotSession }
 
 // notSession is ErrNotSession, or says what the file is where that is known.
 func (s *Session) notSession() error {
@@ -84,14 +27,25 @@ func (s *Session) notSession() error {
 		if list {
 			what, filter = "whose records are elements of a list", "'.[]'"
 		}
-		return &Error{Err: unread{fmt.Sprintf("a session of %s %s", agent, what)},
+		return &Error{Err: unreadError{fmt.Sprintf("a session of %s %s", agent, what)},
 			Hint: fmt.Sprintf("jq -c %s %s > NEW.jsonl writes each on a line", filter, Clean(s.Name))}
 	}
-	is := signatureOf(s.Name, first)
-	if is == nil {
-		return ErrNotSession
+	if a := unread.Of(s.Name, first, firstBytes(s.src.plain())); a != nil {
+		return writtenBy("written", a)
 	}
-	return &Error{Err: unread{fmt.Sprintf("written by %s, in a format that is not read", is.agent)}, Hint: is.hint}
+	return ErrNotSession
+}
+
+// writtenBy is the error of a file of an agent whose format is not read.
+func writtenBy(what string, a *unread.Agent) error {
+	return &Error{Err: unreadError{fmt.Sprintf("%s by %s, in a format that is not read", what, a.Name)}, Hint: a.Hint}
+}
+
+// firstBytes are some bytes of the beginning of a file.
+func firstBytes(r io.Reader) []byte {
+	begin := make([]byte, 64)
+	n, _ := io.ReadFull(r, begin)
+	return begin[:n]
 }
 
 // agentOf returns the agent whose sessions begin with such a record, empty if there is none.
@@ -103,30 +57,6 @@ func agentOf(first jsonl.Value) string {
 		return "pi"
 	}
 	return ""
-}
-
-// signatureOf returns the signature that a file fits, nil for none.
-func signatureOf(name string, first jsonl.Value) *signature {
-	dirs := strings.Split(filepath.ToSlash(filepath.Dir(name)), "/")
-	for i := range signatures {
-		is := &signatures[i]
-		if is.folder != "" && slices.Contains(dirs, is.folder) || is.members != nil && hasMembers(first, is.members) {
-			return is
-		}
-	}
-	return nil
-}
-
-// hasMembers reports whether an object has all the members.
-func hasMembers(v jsonl.Value, members []string) bool {
-	for _, member := range members {
-		path, text, valued := strings.Cut(member, "=")
-		is := v.First(strings.Split(path, ".")...)
-		if !is.Exists() || valued && !is.Is(text) {
-			return false
-		}
-	}
-	return true
 }
 
 // mostFirst is how large a first value may be, bytes.
@@ -160,7 +90,7 @@ func firstValue(r io.Reader) (first jsonl.Value, list bool) {
 }
 
 // NamesAgent reports whether an error says which agent wrote a file that is no session.
-func NamesAgent(err error) bool { return errors.As(err, new(unread)) }
+func NamesAgent(err error) bool { return errors.As(err, new(unreadError)) }
 
 // IsUnread reports whether a file is one of an agent whose format is known and not read.
 func IsUnread(disk Disk, name string) bool {
@@ -170,5 +100,5 @@ func IsUnread(disk Disk, name string) bool {
 	}
 	defer c.Close()
 	first, _ := firstValue(c)
-	return signatureOf(name, first) != nil
+	return unread.Of(name, first, nil) != nil
 }

@@ -1,6 +1,7 @@
 package sessionfmt
 
 import (
+	"database/sql"
 	"errors"
 	"os"
 	"path/filepath"
@@ -30,6 +31,17 @@ var unreadFiles = []struct{ name, text, says string }{
 	{"session_1.json", `{"metadata":{"session_id":"s","agent_config":{}},"messages":[{"role":"user","content":"hi"}]}`, "Vibe"},
 	{"transcript.jsonl", `{"step_index":0,"source":"USER_EXPLICIT","type":"USER_INPUT","content":"hi"}`, "Antigravity"},
 	{"antigravity/conversations/a.pb", "\x0a\x24", "Antigravity"},
+	{"T-1.json", `{"v":3,"id":"T-1","created":1,"messages":[]}`, "written by Amp"},
+	{".crush/x.json", `{"x":1}`, "Crush"},
+	{"20260101_1.jsonl", `{"working_dir":"/w","description":"d","message_count":2}`, "Goose"},
+	{"goose.json", `{"id":"20260101_1","working_dir":"/w","conversation":[]}`, "Goose"},
+	{"wire.jsonl", `{"type":"metadata","protocol_version":"1.5","created_at":1}`, "Kimi"},
+	{".kimi-code/sessions/wd_w/session_1/state.json", `{"x":1}`, "Kimi"},
+	{"d.jsonl", `{"type":"session_start","id":"s","title":"t","owner":"o","version":2,"cwd":"/w"}`, "Droid"},
+	{".factory/sessions/-w/s.settings.json", `{"x":1}`, "Droid"},
+	{"hermes.jsonl", `{"id":"s","source":"cli","started_at":1.5,"messages":[]}`, "Hermes"},
+	{"c.jsonl", `{"role":"user","message":{"content":[{"type":"text","text":"hi"}]}}`, "Cursor"},
+	{"c.txt", "user:\n<user_query>\nhi\n</user_query>\n", "Cursor"},
 	{"q.jsonl", `{"schemaVersion":1,"id":"u","sessionId":"s","localMonth":"2026-11","totalTokens":5}`, "Qwen Code"},
 	{"exec.jsonl", `{"type":"thread.started","thread_id":"t"}`, "codex exec --json"},
 	{"result.json", `{"type":"result","subtype":"success","session_id":"s","total_cost_usd":0.1,"uuid":"u"}`, "claude -p --output-format json"},
@@ -64,6 +76,22 @@ func TestUnreadFiles(t *testing.T) {
 		}
 		if NamesAgent(err) || IsUnread(Disk{}, name) {
 			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// TestUnreadDatabases: so are databases, by their tables.
+func TestUnreadDatabases(t *testing.T) {
+	for agent, tables := range map[string]string{"Crush": "sessions messages files", "Hermes": "sessions messages state_meta",
+		"Goose": "sessions messages schema_version", "Antigravity": "trajectory_meta steps", "Cursor": "blobs meta", "Kiro": "conversations"} {
+		name := filepath.Join(t.TempDir(), "any.db")
+		db := must.Get(sql.Open("sqlite", name))
+		for _, table := range strings.Fields(tables) {
+			must.Get(db.Exec("CREATE TABLE " + table + " (id TEXT)"))
+		}
+		must.Do(db.Close())
+		if _, err := Open(name, Options{}); !NamesAgent(err) || !strings.Contains(err.Error(), "a database by "+agent) {
+			t.Errorf("%s: %v", agent, err)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"ctxtool/internal/dialect"
 	"ctxtool/internal/outline"
 	"ctxtool/internal/store"
+	"ctxtool/internal/unread"
 	"ctxtool/replay"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
@@ -53,8 +54,16 @@ type Summary struct {
 	// the highest severity of what reading the session found, `error` or `warning`; `ctxtool check` lists all findings
 	Found check.Severity `json:"found,omitempty"`
 	Error string         `json:"error,omitempty"` // why the session cannot be read; little else is there then
+	// the line is about a folder or a file with sessions of an agent that are not read, and no session
+	Store *unread.Found `json:"store,omitempty"`
 
 	Calls *Calls `json:"-"` // what tells copies of them, for MarkCopies
+}
+
+// Unreadable returns the line of a store that is not read.
+func Unreadable(f unread.Found) *Summary {
+	return &Summary{Schema: SummarySchema, File: f.Folder, Store: &f,
+		Error: "sessions of " + f.Agent + ", in a format that is not read"}
 }
 
 // MarkCopies says of each session which part of its cost is of calls that another one owns.

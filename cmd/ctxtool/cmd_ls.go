@@ -114,6 +114,12 @@ func runLs(e *env, o *lsOptions, args []string) error {
 	if err := noneBroken(o.strict, broken, len(rows), "cannot be read"); err != nil {
 		return err
 	}
+	if len(args) == 0 && o.filter == (filter{}) {
+		for _, f := range e.store().Unread() {
+			f.Folder = e.fileName(f.Folder)
+			rows = append(rows, stats.Unreadable(f))
+		}
+	}
 	err = e.print(&o.answer, paths(files), render.Sessions{Rows: rows, Of: all, Only: opt.Only})
 	return cmp.Or(err, noneRead(broken, len(files)))
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"ctxtool/internal/base/abbrev"
+	"ctxtool/internal/unread"
 	"ctxtool/sessionfmt"
 )
 
@@ -32,6 +33,44 @@ func (st Store) where() string {
 		parts = append(parts, "there is no folder of "+strings.Join(agents, ", "))
 	}
 	return strings.Join(append(parts, "--sessions-dir names another folder"), "; ")
+}
+
+// lacks records a folder where an agent with folders to look for has none, if there are no more than
+// had.
+func (st *Store) lacks(had int, in folder) {
+	if len(st.folders) > had || in.by != nil && len(in.by.Store.Folders) == 0 {
+		return
+	}
+	if in.by != nil {
+		in.dir = filepath.Join(in.dir, in.by.Store.Folders[0])
+	}
+	st.missing = append(st.missing, in)
+}
+
+// none is the error of a store in which no agent has a folder.
+func (st Store) none() error {
+	var looked []string
+	for _, in := range st.missing {
+		looked = append(looked, fmt.Sprintf("%s (%s)", in.dir, in.by.Agent()))
+	}
+	err := sessionfmt.Errorf("no agent has sessions here")
+	if found := st.Unread(); len(found) > 0 {
+		var unread []string
+		for _, f := range found {
+			unread = append(unread, fmt.Sprintf("%s (%s)", f.Folder, f.Agent))
+		}
+		err = sessionfmt.Errorf("no agent has sessions here that can be read; not read: %s", strings.Join(unread, ", "))
+	}
+	return err.
+		Hinted("looked for " + strings.Join(looked, ", ") + "; --sessions-dir names another folder")
+}
+
+// Unread returns the stores of agents whose sessions are not read. A folder that was named has none.
+func (st Store) Unread() []unread.Found {
+	if st.unread == nil {
+		return nil
+	}
+	return st.unread()
 }
 
 // find returns the name of the file whose session has that id, or the only one whose id begins

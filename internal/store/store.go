@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"path/filepath"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"ctxtool/internal/dialect"
+	"ctxtool/internal/unread"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -29,6 +29,8 @@ type Store struct {
 	named   bool     // the folder was named, and not that of an agent
 	home    string   // the user's folder, empty where it is not known
 	listing *listing // nil to list its files each time
+	// unread finds the stores of agents whose sessions are not read; nil for a folder that was named
+	unread func() []unread.Found
 }
 
 // A listing are the files of a store, listed once.
@@ -60,6 +62,7 @@ func In(disk sessionfmt.Disk, dir string) Store {
 func Default(disk sessionfmt.Disk, getenv func(key string) string, home string) Store {
 	pi := folder{dir: piFolder(getenv, home)}
 	st := Store{Disk: disk, home: home}
+	st.unread = func() []unread.Found { return unread.Find(getenv, home, disk.Path) }
 	for _, dir := range append([]string{pi.dir}, variants(getenv, home)...) {
 		if disk.Has(dir) && !slices.Contains(st.Folders(), dir) {
 			st.folders = append(st.folders, folder{dir: dir})
@@ -85,28 +88,6 @@ func Default(disk sessionfmt.Disk, getenv func(key string) string, home string) 
 		st.folders = append(st.folders, pi)
 	}
 	return st
-}
-
-// lacks records a folder where an agent with folders to look for has none, if there are no more than
-// had.
-func (st *Store) lacks(had int, in folder) {
-	if len(st.folders) > had || in.by != nil && len(in.by.Store.Folders) == 0 {
-		return
-	}
-	if in.by != nil {
-		in.dir = filepath.Join(in.dir, in.by.Store.Folders[0])
-	}
-	st.missing = append(st.missing, in)
-}
-
-// none is the error of a store in which no agent has a folder.
-func (st Store) none() error {
-	var looked []string
-	for _, in := range st.missing {
-		looked = append(looked, fmt.Sprintf("%s (%s)", in.dir, in.by.Agent()))
-	}
-	return sessionfmt.Errorf("no agent has sessions here").
-		Hinted("looked for " + strings.Join(looked, ", ") + "; --sessions-dir names another folder")
 }
 
 // variants returns the folders of programs that write sessions of pi (docs/session-format.md 21).

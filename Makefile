@@ -14,8 +14,7 @@
 # screenshots  pictures of the main views of pages
 # pi      pi's own packages, for tests and benchmarks that compare with them; says when npm has newer ones
 # codex   Codex CLI, for tests that compare with it; codex-versions gets nine versions
-# claude  play scripts through nine versions of Claude Code, compare what they sent with what is replayed
-# copilot  likewise through three versions of GitHub Copilot CLI
+# agents  play scripts through versions of agents, compare what they sent with what is replayed
 # gemini  Gemini CLI, for tests that compare with it
 # duckdb  DuckDB's library and hyparquet, for the test that asks the questions of docs/guide/fleet.md
 # ccusage  ccusage, for benchmarks that compare with it
@@ -34,12 +33,10 @@ CCUSAGE_DIR ?= $(CACHE)/ctxtool-ccusage
 TIKTOKEN_DIR ?= $(CACHE)/ctxtool-tiktoken
 CODEX_DIR ?= $(CACHE)/ctxtool-codex
 CODEX_VERSIONS ?= 0.80.0 0.107.0 0.123.0 0.128.0 0.140.0 0.146.0 0.150.0 0.160.0 0.169.0
-CLAUDE_DIR ?= $(CACHE)/ctxtool-claude
-COPILOT_DIR ?= $(CACHE)/ctxtool-copilot
 DUCKDB_DIR ?= $(CACHE)/ctxtool-duckdb
 AXE_DIR ?= $(CACHE)/ctxtool-axe
 
-.PHONY: build test check check-all fuzz golden mutants bench dist clean rules redaction-report pi codex codex-versions claude copilot gemini ccusage tiktoken vocabularies axe duckdb libs screenshots models compared
+.PHONY: build test check check-all fuzz golden mutants bench dist clean rules redaction-report pi codex codex-versions agents gemini ccusage tiktoken vocabularies axe duckdb libs screenshots models compared
 
 build:
 	$(GO) build -o bin/ctxtool ./cmd/ctxtool
@@ -182,30 +179,15 @@ codex-versions:
 		tgz=$$(npm pack --silent @openai/codex@$$v-linux-x64 || npm pack --silent @openai/codex@$$v) && \
 		mkdir codex-$$v && tar -xzf $$tgz -C codex-$$v && rm $$tgz; } || exit 1; done
 
-# Claude Code, a folder for each version that the tests play scripts through. It is proprietary and stays outside
-# the repository: what it sends is recorded as a skeleton, without its texts. Its package installs the program by
-# a script. CLAUDEFLAGS="-through 2.1.332 -played rewind,queued" plays a part, and -record writes the recordings.
-CLAUDE_PACKAGE := @anthropic-ai/claude-code
-CLAUDE = $(shell sed -n 's/^const pinned = "\(.*\)"$$/\1/p' internal/dialect/claude/oracle_test.go)
-CLAUDE_VERSIONS = $(shell sed -n 's/^const others = "\(.*\)"$$/\1/p' internal/dialect/claude/oracle_test.go) $(CLAUDE)
-claude:
-	@set -e; for v in $(CLAUDE_VERSIONS); do test -x $(CLAUDE_DIR)/$$v/node_modules/.bin/claude || { \
-		mkdir -p $(CLAUDE_DIR)/$$v && npm install --prefix $(CLAUDE_DIR)/$$v --no-audit --no-fund $(CLAUDE_PACKAGE)@$$v; }; done
-	@newest=$$(npm view --silent --fetch-retries 0 $(CLAUDE_PACKAGE) version 2>/dev/null) || true; \
-	[ -z "$$newest" ] || [ "$$newest" = "$(CLAUDE)" ] || echo "npm has Claude Code $$newest; tests compare with $(CLAUDE)"
-	CTXTOOL_WHOLE=1 CTXTOOL_CLAUDE=$(CLAUDE_DIR) $(GO) test ./internal/dialect/claude -count=1 -timeout 60m -v -run 'TestPlayed|TestRecorded' $(CLAUDEFLAGS)
-
-# GitHub Copilot CLI likewise. COPILOTFLAGS="-through 1.0.102 -played prompts" plays a part, and -record writes the
-# recordings.
-COPILOT_PACKAGE := @github/copilot
-COPILOT = $(shell sed -n 's/^const pinned = "\(.*\)"$$/\1/p' internal/dialect/copilot/oracle_test.go)
-COPILOT_VERSIONS = $(shell sed -n 's/^const others = "\(.*\)"$$/\1/p' internal/dialect/copilot/oracle_test.go) $(COPILOT)
-copilot:
-	@set -e; for v in $(COPILOT_VERSIONS); do test -x $(COPILOT_DIR)/$$v/node_modules/.bin/copilot || { \
-		mkdir -p $(COPILOT_DIR)/$$v && npm install --prefix $(COPILOT_DIR)/$$v --no-audit --no-fund $(COPILOT_PACKAGE)@$$v; }; done
-	@newest=$$(npm view --silent --fetch-retries 0 $(COPILOT_PACKAGE) version 2>/dev/null) || true; \
-	[ -z "$$newest" ] || [ "$$newest" = "$(COPILOT)" ] || echo "npm has Copilot CLI $$newest; tests compare with $(COPILOT)"
-	CTXTOOL_WHOLE=1 CTXTOOL_COPILOT=$(COPILOT_DIR) $(GO) test ./internal/dialect/copilot -count=1 -timeout 60m -v -run 'TestPlayed|TestRecorded' $(COPILOTFLAGS)
+# Agents play the scripts of their dialects, and what they send is compared with what is replayed. Their packages stay
+# outside the repository, in ctxtool-agents in the cache, a folder for each version. AGENT, VERSIONS and ONLY (scripts)
+# play a part, by names with commas between them; NEWEST=1 plays the newest version on npm too. UNLIKE=messages,system
+# prints how these begin to differ. RECORD=1 writes the recordings, UPDATE=1 what they show.
+AGENT_TESTS = $(sort $(dir $(shell grep -rl --include='*_test.go' 'agents[.]Main' internal replay)))
+agents:
+	CTXTOOL_WHOLE=1 $(GO) test $(addprefix ./,$(AGENT_TESTS)) -p 1 -count=1 -timeout 180m -v -run 'Played|Recorded' \
+		-install -agents="$(AGENT)" -through="$(VERSIONS)" -only="$(ONLY)" -unlike="$(UNLIKE)" \
+		$(if $(NEWEST),-newest) $(if $(RECORD),-record) $(if $(UPDATE),-update)
 
 gemini:
 	npm install --prefix $(CACHE)/ctxtool-gemini --ignore-scripts --no-audit --no-fund @google/gemini-cli@0.61.0

@@ -13,6 +13,7 @@ var compared = []rule.Compared{
 	{Rule: rule.Thinking, Version: "1.0.71", Requests: 7, Equal: 2},
 	{Rule: rule.Compaction, Version: "1.0.71", Requests: 4, Equal: 0},
 	{Rule: form, Version: "1.0.71", Of: "github-copilot", Requests: 16, Equal: 7},
+	{Rule: failure, Version: "1.0.71", Requests: 3, Equal: 0},
 	{Rule: resumed, Version: "1.0.71", Requests: 12, Equal: 3},
 
 	{Rule: rule.Aside, Version: "1.0.92", Requests: 16, Equal: 9},
@@ -23,6 +24,7 @@ var compared = []rule.Compared{
 	{Rule: rule.Thinking, Version: "1.0.92", Requests: 7, Equal: 4},
 	{Rule: rule.Compaction, Version: "1.0.92", Requests: 4, Equal: 0},
 	{Rule: form, Version: "1.0.92", Of: "github-copilot", Requests: 16, Equal: 9},
+	{Rule: failure, Version: "1.0.92", Requests: 3, Equal: 0},
 	{Rule: resumed, Version: "1.0.92", Requests: 12, Equal: 5},
 
 	{Rule: rule.Aside, Version: "1.0.102", Requests: 75, Equal: 75},
@@ -33,8 +35,10 @@ var compared = []rule.Compared{
 	{Rule: rule.Thinking, Version: "1.0.102", Requests: 20, Equal: 20},
 	{Rule: rule.Compaction, Version: "1.0.102", Requests: 19, Equal: 19},
 	{Rule: form, Version: "1.0.102", Of: "anthropic", Requests: 75, Equal: 75},
+	{Rule: failure, Version: "1.0.102", Requests: 4, Equal: 0},
 	{Rule: resumed, Version: "1.0.102", Requests: 43, Equal: 43},
 	{Rule: otherModel, Version: "1.0.102", Requests: 2, Equal: 2},
+	{Rule: backAgain, Version: "1.0.102", Requests: 1, Equal: 0},
 	{Rule: keptSince, Version: "1.0.102", Requests: 5, Equal: 5},
 	{Rule: attachedFile, Version: "1.0.102", Requests: 7, Equal: 7},
 	{Rule: resultFile, Version: "1.0.102", Of: "claude-sonnet-4.5", Requests: 2, Equal: 2},

@@ -5,8 +5,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
-	"strings"
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
@@ -52,23 +50,4 @@ func Unpack(t testing.TB, name string) (recordings []string) {
 		must.Do(file.Close())
 	}
 	return must.Get(filepath.Glob(filepath.Join(dir, "*")))
-}
-
-// Hold holds the part of a document after a mark, which is a table, to what it should be. Under update it
-// writes it.
-func Hold(t testing.TB, update bool, document, mark, table string) {
-	t.Helper()
-	part := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(mark) + `\n(?:\|.*\n)*`)
-	data := must.Get(os.ReadFile(document))
-	want := part.ReplaceAllLiteral(data, []byte(mark+"\n"+table))
-	switch {
-	case !part.Match(data):
-		t.Errorf("%s has no %s", document, mark)
-	case string(want) == string(data):
-	case update:
-		must.Do(os.WriteFile(document, want, 0o644))
-	default:
-		t.Errorf("%s has another table than was measured; -update writes it:\n%s", filepath.Base(document),
-			strings.TrimSpace(table))
-	}
 }

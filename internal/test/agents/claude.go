@@ -4,22 +4,26 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"ctxtool/internal/test/must"
 )
 
 // ClaudeCode is Claude Code.
 var ClaudeCode = &Agent{
-	Env: func(server string) []string {
-		return []string{"ANTHROPIC_BASE_URL=" + server, "ANTHROPIC_API_KEY=" + key,
+	Name: "claude", Package: "@anthropic-ai/claude-code", Binary: "node_modules/.bin/claude", Scripts: true,
+	Versions: strings.Fields("2.0.77 2.1.42 2.1.119 2.1.218 2.1.257 2.1.270 2.1.288 2.1.310 2.1.332"),
+	Common:   strings.Fields("agents compactions forks hooks inputs mcp prompts"),
+	Store:    []string{".claude/projects"},
+	Env: func(*Player) []string {
+		return []string{"ANTHROPIC_BASE_URL=" + address, "ANTHROPIC_API_KEY=" + key,
 			"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1", "DISABLE_AUTOUPDATER=1"}
 	},
-	Begin:    claudeBegin,
-	Args:     claudeArgs,
-	Print:    []string{"-p", "--output-format", "json"},
-	Stream:   []string{"-p", "--output-format", "stream-json", "--input-format", "stream-json", "--verbose"},
-	Turned:   `"type":"result"`,
-	Sessions: ".claude/projects",
+	Begin:  claudeBegin,
+	Args:   claudeArgs,
+	Print:  []string{"-p", "--output-format", "json"},
+	Stream: []string{"-p", "--output-format", "stream-json", "--input-format", "stream-json", "--verbose"},
+	Turned: `"type":"result"`,
 	Turn: func(content json.RawMessage) any {
 		return object{"type": "user", "message": object{"role": "user", "content": content}}
 	},
@@ -29,7 +33,7 @@ var ClaudeCode = &Agent{
 const key = "sk-ant-dummy-key-for-the-stub"
 
 // claudeBegin answers what the program asks at its first start on a terminal.
-func claudeBegin() error {
+func claudeBegin(*Player) error {
 	config := object{
 		"hasCompletedOnboarding": true, "theme": "dark", "numStartups": 5, "hasSeenTasksHint": true,
 		"customApiKeyResponses": object{"approved": []string{key[len(key)-20:]}, "rejected": []string{}},

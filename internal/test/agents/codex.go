@@ -14,12 +14,14 @@ import (
 
 // Codex is OpenAI's Codex CLI: codex exec prints, codex app-server serves, codex alone is on a terminal.
 var Codex = &Agent{
-	Env:      func(string) []string { return []string{"CODEX_HOME=" + codexHome, "STUB_KEY=" + key} },
+	Name: "codex", Package: "@openai/codex", Binary: "node_modules/.bin/codex",
+	Versions: strings.Fields("0.80.0 0.107.0 0.123.0 0.128.0 0.140.0 0.146.0 0.150.0 0.160.0 0.169.0 0.171.0"),
+	Store:    []string{".codex"},
+	Env:      func(*Player) []string { return []string{"CODEX_HOME=" + codexHome, "STUB_KEY=" + key} },
 	Begin:    codexBegin,
 	Args:     codexArgs,
 	Print:    []string{"exec", "--json", "--skip-git-repo-check"},
 	Serve:    codexServe,
-	Sessions: ".codex",
 }
 
 const codexHome = home + "/.codex"
@@ -47,7 +49,7 @@ request_max_retries = 0
 stream_max_retries = 0
 `
 
-func codexBegin() error {
+func codexBegin(*Player) error {
 	must.Do(os.MkdirAll(codexHome, 0o755))
 	return os.WriteFile(filepath.Join(codexHome, "config.toml"), []byte(codexConfig), 0o600)
 }

@@ -5,8 +5,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -28,7 +26,7 @@ type Part int
 const (
 	System   Part = iota // the texts of the prompt
 	Tools                // whole, in their order
-	Messages             // without marks for the cache; a text counts as one block
+	Messages             // without marks for the cache
 	Thinking             // how much of it the request asks for
 	Options              // all other members, but for those that no record has
 	Cache                // the places of the marks
@@ -40,119 +38,83 @@ var PartNames = [parts]string{"system", "tools", "messages", "thinking", "option
 
 // A Comparison is a request that was sent, beside what is replayed of it.
 type Comparison struct {
-	Script, Version, Model string
-	N                      int
-	Equal                  [parts]bool
-	Claim                  dialect.Certainty
-	Used                   rule.Set
-	Asked                  rule.Asked
-	Unlike                 [parts]string // how the parts begin to differ
+	Script  string
+	Played  string // the version that was played
+	Version string // the one that the session names, if it does
+	Model   string
+	N       int
+	Summary bool // the request asks for a summary
+	Equal   [parts]bool
+	Claim   dialect.Certainty
+	Used    rule.Set
+	Asked   rule.Asked
+	Left    [parts]bool   // parts that are not compared: what was sent has another form than the agent's own
+	Unlike  [parts]string // how the parts begin to differ
 }
 
 // Overstated are the parts that are called exact and are not equal.
 func (c *Comparison) Overstated() (names []string) {
 	for p, claim := range []string{System: c.Claim.System, Tools: c.Claim.Tools, Messages: c.Claim.Messages} {
-		if claim == "exact" && !c.Equal[p] {
+		if claim == "exact" && !c.Equal[p] && !c.Left[p] {
 			names = append(names, PartNames[p])
 		}
 	}
 	return names
 }
 
-// ReadRecording returns the requests of a recording. Those of a skeleton build on earlier ones.
-func ReadRecording(dir string) (all []*Request) {
-	sc := bufio.NewScanner(must.Get(os.Open(filepath.Join(dir, "requests.jsonl"))))
-	for sc.Buffer(nil, 1<<26); sc.Scan(); {
-		var q Request
-		must.Do(json.Unmarshal(sc.Bytes(), &q))
-		q.unpack(all)
-		all = append(all, &q)
-	}
-	must.Do(sc.Err())
-	return all
-}
-
-// Compare compares the requests of a recording with what its sessions replay to, found by the id of the answer that
-// each got. lost are those whose answer is in no session.
-func Compare(dir string, interfaceOf string) (all []Comparison, lost []*Request) {
-	at := map[string][]standing{}
-	for _, file := range sessions(dir) {
-		answers(file, at)
-	}
+// Compare compares the requests of a recording with what its sessions replay to. lost are those whose answer is in no
+// session.
+func Compare(of *Agent, dir string, interfaceOf string) (all []Comparison, lost []*Request) {
+	at := map[string][]*answer{}
+	by := playedBy(dir)
 	for _, q := range ReadRecording(dir) {
-		hits := at[q.Answer]
-		if q.Answer == "" || len(hits) == 0 {
+		home := homeAt(dir, q.Step)
+		if _, ok := at[home]; !ok {
+			at[home] = answersIn(of, home)
+		}
+		a := match(q, at[home])
+		if a == nil {
 			lost = append(lost, q)
 			continue
 		}
-		own := slices.IndexFunc(hits, func(h standing) bool { return strings.Contains(h.file, q.ID) })
-		c := compare(q, hits[max(0, own)], interfaceOf)
-		c.Script = filepath.Base(dir)
+		c := compare(of, q, a, interfaceOf)
+		c.Script, c.Played = filepath.Base(dir), or(by.Version, c.Version)
 		all = append(all, c)
 	}
 	return all, lost
 }
 
-// sessions are the files of a recording's sessions. Programs leave empty ones too.
-func sessions(dir string) (all []string) {
-	must.Do(filepath.WalkDir(filepath.Join(dir, "projects"), func(name string, d fs.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(name, ".jsonl") {
-			return err
-		}
-		info, err := d.Info()
-		if err == nil && info.Size() > 0 {
-			all = append(all, name)
-		}
-		return err
-	}))
-	return all
-}
-
-// A standing is where an answer stands.
-type standing struct {
-	file string
-	rec  int
-}
-
-// answers adds the answers of a session, by their ids.
-func answers(file string, at map[string][]standing) {
-	s := must.Get(sessionfmt.Open(file, sessionfmt.Options{}))
-	defer s.Close()
-	lines := s.NewReader()
-	for rec := range s.Len() {
-		if !s.Answers(rec) {
-			continue
-		}
-		raw := must.Get(lines.Raw(rec))
-		line, _, _ := bytes.Cut(raw, []byte{'\n'})
-		v := jsonl.Value(line)
-		id := jsonl.FirstText(v.First("message", "id"), v.First("data", "apiCallId")).Text()
-		at[id] = append(at[id], standing{file, rec})
-	}
-}
-
-// compare compares one request.
-func compare(q *Request, at standing, interfaceOf string) (c Comparison) {
+// compare compares one request with what its answer's place replays to.
+func compare(of *Agent, q *Request, at *answer, interfaceOf string) (c Comparison) {
 	s := must.Get(sessionfmt.Open(at.file, sessionfmt.Options{}))
 	defer s.Close()
 	e := must.Get(replay.New(s, replay.Options{}).At(sessionfmt.Before(at.rec)))
 	reading, err := e.Reading()
 	must.Do(err)
 	ref := must.Get(e.ModelRef())
-	var asked object
-	must.Do(json.Unmarshal(unattributed(jsonl.Value(q.Body)), &asked))
-	model, _ := asked["model"].(string)
+	var was object
+	must.Do(json.Unmarshal(unattributed(jsonl.Value(q.Body)), &was))
 	if q.Beta != "" { // a header; records have it as a member
-		asked["betas"] = strings.Split(q.Beta, ",")
+		was["betas"] = strings.Split(q.Beta, ",")
 	}
-	c = Comparison{N: q.N, Version: s.WrittenBy(), Model: model, Claim: *reading.Certainty, Used: e.Rules(),
+	c = Comparison{N: q.N, Version: s.WrittenBy(), Model: q.model(was), Used: e.Rules(),
 		Asked: rule.Asked{Host: ref.Provider, Model: ref.ID}}
-	got, was := written(e, interfaceOf), sent(asked)
-	if interfaceOf == chatForm {
-		got, was = asMessages(got), asMessages(was)
+	if reading.Certainty != nil {
+		c.Claim = *reading.Certainty
+	}
+	sent, own := or(q.Interface, messagesForm), or(interfaceOf, of.Native)
+	got := written(e, or(own, sent), interfaceOf == "" && of.Native != "")
+	of.clean(or(own, sent), got)
+	c.Summary = of.clean(sent, was)
+	if own != "" && own != sent {
+		got, was, sent = asMessages(own, got), asMessages(sent, was), messagesForm
+		c.Left = [parts]bool{Tools: true, Thinking: true, Options: true, Cache: true}
 	}
 	for p := range parts {
-		a, b := got.part(p), was.part(p)
+		if c.Left[p] {
+			continue
+		}
+		a, b := forms[sent].part(got, p), forms[sent].part(was, p)
 		if c.Equal[p] = reflect.DeepEqual(a, b); !c.Equal[p] {
 			c.Unlike[p] = unlike(a, b, "")
 		}
@@ -160,62 +122,36 @@ func compare(q *Request, at standing, interfaceOf string) (c Comparison) {
 	return c
 }
 
-// A sent is a body of the Messages API.
-type sent object
+// model is the model that a request asks.
+func (q *Request) model(body object) string {
+	if q.Interface == geminiForm {
+		return geminiAPI.asked(q.URL, body).model
+	}
+	return word(body, "model")
+}
 
-// written is the body of an envelope. Where there is none, it has the reason in place of messages.
-func written(e *replay.Envelope, interfaceOf string) (got sent) {
+// written is the body of an envelope in a form. Where there is none, it has the reason in place of messages. Of an
+// agent whose own messages the envelope has in no body, it is these alone.
+func written(e *replay.Envelope, of string, alone bool) (got object) {
+	if alone {
+		all := []any{}
+		for item, err := range e.Native() {
+			must.Do(err)
+			var one any
+			must.Do(json.Unmarshal(item, &one))
+			all = append(all, one)
+		}
+		return object{forms[of].list: all}
+	}
 	var b bytes.Buffer
 	w := bufio.NewWriter(&b)
-	of := slices.IndexFunc(body.Forms, func(f *body.Form) bool { return f.Name == interfaceOf })
-	if err := body.Forms[of].Write(w, e); err != nil {
-		return sent{"messages": err.Error()}
+	at := slices.IndexFunc(body.Forms, func(f *body.Form) bool { return f.Name == of })
+	if err := body.Forms[at].Write(w, e); err != nil {
+		return object{forms[of].list: err.Error()}
 	}
 	w.Flush()
 	must.Do(json.Unmarshal(b.Bytes(), &got))
 	return got
-}
-
-// unrecorded are the members of a body that no record has, and those that other parts compare.
-var unrecorded = []string{"metadata", "stream", "safeguards", "diagnostics", "thread", "system", "tools", "messages",
-	"thinking"}
-
-// part is a part of a body.
-func (s sent) part(p Part) any {
-	switch p {
-	case System:
-		return texts(s["system"])
-	case Tools:
-		return Unmarked(s["tools"])
-	case Messages:
-		var all []any
-		list, ok := s["messages"].([]any)
-		if !ok {
-			return s["messages"]
-		}
-		for _, m := range list {
-			m := Unmarked(m).(object)
-			m["content"] = asBlocks(m["content"])
-			all = append(all, m)
-		}
-		return all
-	case Thinking:
-		return s["thinking"]
-	case Options:
-		all := object{}
-		for name, v := range s {
-			if !slices.Contains(unrecorded, name) {
-				all[name] = v
-			}
-		}
-		var same any
-		must.Do(json.Unmarshal(must.Get(json.Marshal(all)), &same))
-		return same
-	}
-	var all []string
-	marks(map[string]any{"system": s["system"], "tools": s["tools"], "messages": s["messages"]}, "", &all)
-	slices.Sort(all)
-	return all
 }
 
 func asBlocks(content any) any {
@@ -288,22 +224,4 @@ func unlike(got, want any, at string) string {
 		}
 	}
 	return fmt.Sprintf("%s: %.400s, and sent was %.400s", at, must.Get(json.Marshal(got)), must.Get(json.Marshal(want)))
-}
-
-// WithoutRecords copies a recording without the lines by which the program records its requests. It reports whether
-// there are any.
-func WithoutRecords(dir, to string) (any bool) {
-	must.Do(os.CopyFS(to, os.DirFS(dir)))
-	for _, file := range sessions(to) {
-		var kept [][]byte
-		for line := range bytes.SplitSeq(must.Get(os.ReadFile(file)), []byte{'\n'}) {
-			if typ := jsonl.Value(line).Get("type").Text(); strings.HasPrefix(typ, "api-request") {
-				any = true
-			} else {
-				kept = append(kept, line)
-			}
-		}
-		must.Do(os.WriteFile(file, bytes.Join(kept, []byte{'\n'}), 0o644))
-	}
-	return any
 }

@@ -2,24 +2,24 @@ package agents
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
+	"strings"
 )
-
-// CopilotCache names, in the environment, the folder in which Copilot CLI unpacks itself. It takes 250 MB, too much for
-// the home of each script.
-const CopilotCache = "CTXTOOL_COPILOT_CACHE"
 
 // Copilot is GitHub Copilot CLI, with a provider of one's own that speaks the Messages API.
 var Copilot = &Agent{
-	Env: func(server string) []string {
+	Name: "copilot", Package: "@github/copilot", Binary: "node_modules/.bin/copilot", Scripts: true,
+	Versions: strings.Fields("1.0.71 1.0.92 1.0.102"),
+	Common:   strings.Fields("prompts failures compactions models images agents"),
+	Store:    []string{".copilot/session-state"},
+	Env: func(p *Player) []string {
 		return []string{"COPILOT_OFFLINE=true", "COPILOT_AUTO_UPDATE=false", "COPILOT_ALLOW_ALL=true",
-			"COPILOT_PROVIDER_TYPE=anthropic", "COPILOT_PROVIDER_BASE_URL=" + server, "COPILOT_PROVIDER_API_KEY=" + key,
-			"XDG_CACHE_HOME=" + os.Getenv(CopilotCache)}
+			"COPILOT_PROVIDER_TYPE=anthropic", "COPILOT_PROVIDER_BASE_URL=" + address,
+			"COPILOT_PROVIDER_API_KEY=" + key,
+			// where it unpacks itself: 250 MB, too much for the home of each script
+			"XDG_CACHE_HOME=" + filepath.Join(Dir(), p.Name, "cache")}
 	},
-	Begin:    func() error { return nil },
-	Args:     copilotArgs,
-	Sessions: filepath.Join(".copilot", "session-state"),
+	Args: copilotArgs,
 }
 
 // copilotArgs are the arguments of a step. A session gets an id by its label: requests name none.

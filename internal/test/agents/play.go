@@ -15,7 +15,9 @@ import (
 	"strings"
 	"time"
 
+	"ctxtool/internal/store"
 	"ctxtool/internal/test/must"
+	"ctxtool/sessionfmt"
 )
 
 // Where a program finds its home and its project: on a file system of their own, so that recordings have no path
@@ -27,46 +29,35 @@ const (
 	address = "http://127.0.0.1:8791"
 )
 
-// An Agent is a program that plays scripts.
-type Agent struct {
-	// Env is the environment of every step, for a server at an address.
-	Env func(server string) []string
-	// Begin writes the configuration into the home.
-	Begin func() error
-	// Args are the arguments of a step, with the session that it resumes.
-	Args func(p *Player, s *Step) []string
-	// Print are the arguments of a step that prints, before these; Stream those of one that reads several prompts.
-	Print, Stream []string
-	Turn          func(content json.RawMessage) any // the line that is one of these
-	Turned        string                            // what it prints at the end of a turn
-	// Serve plays a step of calls to its server.
-	Serve    func(ctx context.Context, p *Player, n int, s *Step) error
-	Sessions string // the folder of the home with the sessions
-}
-
 // A Player plays a script.
 type Player struct {
 	*Agent
-	Script   *Script
-	binary   string
-	server   *Server
-	sessions map[string]string   // by label
-	turnIDs  map[string][]string // ids of a session's turns, by its label
-	events   []object
+	Script               *Script
+	version, binary, out string
+	server               *Server
+	sessions             map[string]string   // by label
+	turnIDs              map[string][]string // ids of a session's turns, by its label
+	seen                 []string            // the sessions that steps before have left
+	events               []object
 }
 
 // task names, in the environment of a child process of a test, what it plays.
 const task = "CTXTOOL_PLAY"
 
-// Play plays a script through a program, and writes what it sent and wrote to a folder: requests.jsonl, events.jsonl
-// and the sessions in projects. It returns what could not be done, and [ErrNamespaces] where the system has none.
-// The test's own binary plays the script, in namespaces of its own: its TestMain calls [Main].
-func Play(script, binary, out, model string) error {
+// A job is what such a process plays.
+type job struct {
+	Agent, Version, Program, Script, Out, Model string
+}
+
+// Record plays a script through a version of the program, and writes what it sent and wrote to a folder, a recording.
+// It returns what could not be done, and [ErrNamespaces] where the system has none. The test's own binary plays the
+// script, in namespaces of its own: its TestMain calls [Main].
+func (a *Agent) Record(version, script, out, model string) error {
 	if exec.Command("unshare", "-n", "-m", "-u", "-p", "-f", "true").Run() != nil {
 		return ErrNamespaces
 	}
-	full := must.Get(json.Marshal([]string{must.Get(filepath.Abs(script)), must.Get(filepath.Abs(binary)),
-		must.Get(filepath.Abs(out)), model}))
+	full := must.Get(json.Marshal(job{a.Name, version, must.Get(filepath.Abs(a.Program(version))),
+		must.Get(filepath.Abs(script)), must.Get(filepath.Abs(out)), model}))
 	cmd := exec.Command("unshare", "-n", "-m", "-u", "-p", "-f", "--kill-child", "--mount-proc",
 		must.Get(os.Executable()))
 	cmd.Env = append(os.Environ(), task+"="+string(full))
@@ -79,15 +70,16 @@ func Play(script, binary, out, model string) error {
 // ErrNamespaces reports a system on which no program can be shut off from the network.
 var ErrNamespaces = errors.New("no namespaces: unshare needs Linux, and root")
 
-// Main plays the script that the environment names, and ends the process. Without one it returns.
-func Main(agent *Agent) {
+// playJob plays the script that the environment names, and ends the process. Without one it returns.
+func playJob(agents ...*Agent) {
 	named := os.Getenv(task)
 	if named == "" {
 		return
 	}
-	var args []string
-	must.Do(json.Unmarshal([]byte(named), &args))
-	if err := play(agent, args[0], args[1], args[2], args[3]); err != nil {
+	var j job
+	must.Do(json.Unmarshal([]byte(named), &j))
+	at := slices.IndexFunc(agents, func(a *Agent) bool { return a.Name == j.Agent })
+	if err := agents[at].play(j); err != nil {
 		fmt.Println(err)
 		os.Exit(1)
 	}
@@ -95,30 +87,30 @@ func Main(agent *Agent) {
 }
 
 // play plays a script inside of the namespaces.
-func play(agent *Agent, script, binary, out, model string) error {
+func (a *Agent) play(j job) error {
 	for _, c := range []string{"ip link set lo up", "mount -t tmpfs none " + private, "hostname box"} {
 		if said, err := exec.Command("sh", "-c", c).CombinedOutput(); err != nil {
 			return fmt.Errorf("%s: %w: %s", c, err, said)
 		}
 	}
-	s, err := ReadScript(script)
+	s, err := ReadScript(j.Script)
 	if err != nil {
 		return err
 	}
-	if model != "" {
-		s.Model = model
-	}
+	s.Model = or(j.Model, s.Model)
 	must.Do(os.MkdirAll(project, 0o755))
-	if err := agent.Begin(); err != nil {
-		return err
-	}
 	server, err := Serve(8791)
 	if err != nil {
 		return err
 	}
 	defer server.Close()
-	p := &Player{Agent: agent, Script: &s, binary: binary, server: server, sessions: map[string]string{},
-		turnIDs: map[string][]string{}}
+	p := &Player{Agent: a, Script: &s, version: j.Version, binary: j.Program, out: j.Out, server: server,
+		sessions: map[string]string{}, turnIDs: map[string][]string{}}
+	if a.Begin != nil {
+		if err := a.Begin(p); err != nil {
+			return err
+		}
+	}
 	place(s.Files)
 	var failed []error
 	for k := range s.Steps {
@@ -127,7 +119,7 @@ func play(agent *Agent, script, binary, out, model string) error {
 		}
 	}
 	time.Sleep(300 * time.Millisecond)
-	return errors.Join(append(failed, p.record(out))...)
+	return errors.Join(append(failed, p.record(j.Out))...)
 }
 
 // step plays a step, and notes what came of it.
@@ -137,9 +129,9 @@ func (p *Player) step(n int, s *Step) (err error) {
 	p.server.Plan(n, s.Answers)
 	switch s.Do {
 	case "print":
-		var said []byte
+		var said string
 		said, err = p.print(n, s)
-		event["said"] = string(said[max(0, len(said)-300):])
+		event["said"] = said[max(0, len(said)-300):]
 	case "interactive":
 		err = p.interactive(n, s)
 	case "serve":
@@ -156,11 +148,9 @@ func (p *Player) step(n int, s *Step) (err error) {
 		err = fmt.Errorf("no step %q", s.Do)
 	}
 	after, _, _ := p.server.State()
-	if log := p.server.Log(); s.Session != "" && after > before {
-		asks := slices.IndexFunc(log[before:], func(q *Request) bool { return q.ID != "" }) // others are of sub-agents
-		if asks >= 0 {
-			p.sessions[s.Session] = log[before+asks].ID
-		}
+	p.label(s, p.server.Log()[before:])
+	if p.Rewrites {
+		err = errors.Join(err, p.copyHome(filepath.Join(p.out, stepsDir, fmt.Sprint(n), homeDir)))
 	}
 	event["requests"], event["unused"] = []int{before + 1, after}, p.server.Left()
 	if err != nil {
@@ -184,6 +174,31 @@ func (p *Player) run(s *Step) error {
 	return nil
 }
 
+// label finds the session of a step by its requests, or else by its file, which is new. Requests that name none get
+// it.
+func (p *Player) label(s *Step, requests []*Request) {
+	if s.Session == "" || len(requests) == 0 {
+		return
+	}
+	// Later ones may be of sub-agents.
+	if at := slices.IndexFunc(requests, func(q *Request) bool { return q.ID != "" }); at >= 0 {
+		p.sessions[s.Session] = requests[at].ID
+	}
+	var ids []string
+	for _, f := range must.Get(store.Default(sessionfmt.Disk{}, func(string) string { return "" }, home).Families()) {
+		if id := store.ReadHeader(sessionfmt.Disk{}, f.Name); !slices.Contains(p.seen, id.ID) && id.Owner == "" {
+			ids = append(ids, id.ID)
+		}
+	}
+	p.seen = append(p.seen, ids...)
+	if len(ids) == 1 && (p.sessions[s.Session] == "" || s.Fork) && s.At == "" && requests[0].ID == "" {
+		p.sessions[s.Session] = ids[0]
+	}
+	for _, q := range requests {
+		q.ID = or(q.ID, p.sessions[s.Session])
+	}
+}
+
 // of is a duration, or another where it is not set.
 func (d Duration) of(unset time.Duration) time.Duration {
 	if d == 0 {
@@ -202,7 +217,7 @@ func (p *Player) command(ctx context.Context, s *Step, args []string) *exec.Cmd 
 
 func (p *Player) env(s *Step) []string {
 	env := append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "LANG=C.UTF-8", "TZ=UTC", "SHELL=/bin/bash",
-		"TERM=xterm-256color"}, p.Env(address)...)
+		"TERM=xterm-256color"}, p.Env(p)...)
 	for _, set := range []map[string]string{p.Script.Env, s.Env} {
 		for name, v := range set {
 			env = append(env, name+"="+v)
@@ -212,7 +227,7 @@ func (p *Player) env(s *Step) []string {
 }
 
 // print plays a step without a terminal.
-func (p *Player) print(n int, s *Step) ([]byte, error) {
+func (p *Player) print(n int, s *Step) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), s.MS.of(90*time.Second))
 	defer cancel()
 	if s.Turns != nil {
@@ -221,20 +236,23 @@ func (p *Player) print(n int, s *Step) ([]byte, error) {
 	cmd := p.command(ctx, s, p.Print)
 	var said bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(s.Prompt), &said, &said
+	if p.InArgs {
+		cmd.Stdin = nil
+	}
 	if err := cmd.Start(); err != nil {
-		return nil, err
+		return "", err
 	}
 	if s.Kill != "" {
 		go p.kill(cmd, s)
 	}
 	err := cmd.Wait()
 	if ctx.Err() != nil {
-		return said.Bytes(), fmt.Errorf("it takes too long: %s", said.Bytes())
+		return said.String(), fmt.Errorf("it takes too long: %s", said.Bytes())
 	}
 	if _, failed := errors.AsType[*exec.ExitError](err); failed { // it may have to: the events show it
 		err = nil
 	}
-	return said.Bytes(), err
+	return said.String(), err
 }
 
 // kill interrupts a process at its first request, or once a stream stalls.
@@ -258,13 +276,13 @@ func or(s, unset string) string {
 }
 
 // turns plays a step of several prompts to one process.
-func (p *Player) turns(ctx context.Context, n int, s *Step) ([]byte, error) {
+func (p *Player) turns(ctx context.Context, n int, s *Step) (string, error) {
 	cmd := p.command(ctx, s, p.Stream)
 	in := must.Get(cmd.StdinPipe())
 	said := &output{}
 	cmd.Stdout, cmd.Stderr = said, said
 	if err := cmd.Start(); err != nil {
-		return nil, err
+		return "", err
 	}
 	for k, turn := range s.Turns {
 		p.server.Plan(n, turn.Answers)
@@ -285,7 +303,7 @@ func (p *Player) turns(ctx context.Context, n int, s *Step) ([]byte, error) {
 	if err != nil {
 		err = fmt.Errorf("%w: %s", err, said.String())
 	}
-	return []byte(said.String()), err
+	return said.String(), err
 }
 
 // place writes files.
@@ -313,30 +331,4 @@ func place(files Files) {
 		}
 		must.Do(os.WriteFile(to, data, mode))
 	}
-}
-
-// record writes what was sent and written.
-func (p *Player) record(out string) error {
-	must.Do(os.MkdirAll(out, 0o755))
-	labels := map[string]string{}
-	for label, id := range p.sessions {
-		labels[id] = label
-	}
-	var requests, events bytes.Buffer
-	for _, q := range p.server.Log() {
-		q.Session = labels[q.ID]
-		must.Do(encode(&requests, q))
-	}
-	for _, e := range p.events {
-		must.Do(encode(&events, e))
-	}
-	return errors.Join(os.WriteFile(filepath.Join(out, "requests.jsonl"), requests.Bytes(), 0o644),
-		os.WriteFile(filepath.Join(out, "events.jsonl"), events.Bytes(), 0o644),
-		os.CopyFS(filepath.Join(out, "projects"), os.DirFS(filepath.Join(home, p.Sessions))))
-}
-
-func encode(w *bytes.Buffer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
 }

@@ -1,9 +1,3 @@
-// Package agents plays scripted conversations through the real programs of coding agents, offline: their model is
-// a server on the loopback interface that answers from the script. What the program sent is recorded beside the
-// sessions that it wrote, and compared by part with what ctxtool replays.
-//
-// Recordings of a program hold its prompts, which are not ours to publish. What is committed is a skeleton of a
-// recording: see [Skeleton].
 package agents
 
 import (
@@ -16,6 +10,7 @@ import (
 	"strings"
 
 	"ctxtool/internal/rule"
+	"ctxtool/internal/test/must"
 )
 
 // A Script is a conversation: what is typed, and what the model answers.
@@ -153,7 +148,9 @@ func (t *Texts) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*[]string)(t))
 }
 
-// ReadScript reads a script. In it {{N*text}} stands for N times that text.
+// ReadScript reads a script. In it {{N*text}} stands for N times that text. An object in a list that has "repeat": N
+// stands for N of it, in whose texts {{i}} is the number, from 1; and if it has "of", a list, for N times the objects
+// in that. In a repetition within a repetition {{ii}} is the number of the outer one.
 func ReadScript(name string) (s Script, err error) {
 	data, err := os.ReadFile(name)
 	if err != nil {
@@ -164,13 +161,53 @@ func ReadScript(name string) (s Script, err error) {
 		n, _ := strconv.Atoi(string(sub[1]))
 		return []byte(strings.Repeat(string(sub[2]), n))
 	})
-	if err := json.Unmarshal(data, &s); err != nil {
+	var v any
+	if err := json.Unmarshal(data, &v); err != nil {
+		return s, fmt.Errorf("%s: %w", name, err)
+	}
+	d := json.NewDecoder(strings.NewReader(encoded(expanded(v))))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&s); err != nil {
 		return s, fmt.Errorf("%s: %w", name, err)
 	}
 	return s, nil
 }
 
 var repeated = regexp.MustCompile(`\{\{(\d+)\*([^}]*)\}\}`)
+
+// expanded is a value with repetitions written out, the inner ones first.
+func expanded(v any) any {
+	switch v := v.(type) {
+	case object:
+		for name, e := range v {
+			v[name] = expanded(e)
+		}
+	case []any:
+		var all []any
+		for _, e := range v {
+			e = expanded(e)
+			o, _ := e.(object)
+			n, ok := o["repeat"].(float64)
+			if !ok {
+				all = append(all, e)
+				continue
+			}
+			delete(o, "repeat")
+			of := []any{o}
+			if list, ok := o["of"].([]any); ok {
+				of = list
+			}
+			for k := range int(n) {
+				numbered := strings.NewReplacer("{{i}}", strconv.Itoa(k+1), "{{ii}}", "{{i}}").Replace(encoded(of))
+				var more []any
+				must.Do(json.Unmarshal([]byte(numbered), &more))
+				all = append(all, more...)
+			}
+		}
+		return all
+	}
+	return v
+}
 
 // Interactive reports whether a step needs a terminal.
 func (s *Script) Interactive() bool {

@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -14,6 +16,7 @@ import (
 
 	"ctxtool/internal/dialect"
 	"ctxtool/internal/test/must"
+	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -22,7 +25,7 @@ import (
 // and split as they did. What is kept are short texts, as wholes, and lines that a script has, with or without their
 // middle, or that have no words. Descriptions and schemas of tools are one hash each.
 // The hashes by which sessions record requests are those of what the skeleton has.
-func Skeleton(dir, to string, script Script) error {
+func Skeleton(of *Agent, dir, to string, script Script) error {
 	k := &skeleton{kept: map[string]bool{"": true}, hashes: map[string]string{}}
 	k.keep(must.Get(json.Marshal(script)), true)
 	for line := range k.kept {
@@ -30,25 +33,70 @@ func Skeleton(dir, to string, script Script) error {
 			k.long = append(k.long, line)
 		}
 	}
-	files := append(sessions(dir), filepath.Join(dir, "requests.jsonl"))
-	for _, file := range files {
-		k.keep(must.Get(os.ReadFile(file)), false)
+	files := map[string][]byte{} // by the name in the skeleton
+	for _, home := range homes(dir) {
+		for _, name := range append(sessionsIn(home), beside(of, home)...) {
+			at, data := contentOf(name)
+			files[must.Get(filepath.Rel(dir, at))] = data
+			k.keep(data, false)
+		}
 	}
 	requests := ReadRecording(dir)
+	k.keep(must.Get(os.ReadFile(filepath.Join(dir, requestsFile))), false)
 	for _, q := range requests {
 		k.request(q)
 	}
-	for _, file := range files[:len(files)-1] {
-		var b bytes.Buffer
-		for line := range bytes.Lines(must.Get(os.ReadFile(file))) {
-			b.Write(k.line(bytes.TrimSpace(line)))
-			b.WriteByte('\n')
-		}
-		name := filepath.Join(to, must.Get(filepath.Rel(dir, file)))
-		must.Do(os.MkdirAll(filepath.Dir(name), 0o755))
-		must.Do(os.WriteFile(name, b.Bytes(), 0o644))
+	for name, data := range files {
+		to := filepath.Join(to, name)
+		must.Do(os.MkdirAll(filepath.Dir(to), 0o755))
+		must.Do(os.WriteFile(to, k.file(data), 0o644))
 	}
-	return os.WriteFile(filepath.Join(to, "requests.jsonl"), packed(requests), 0o644)
+	must.Do(os.MkdirAll(to, 0o755))
+	if about, err := os.ReadFile(filepath.Join(dir, agentFile)); err == nil {
+		must.Do(os.WriteFile(filepath.Join(to, agentFile), about, 0o644))
+	}
+	return os.WriteFile(filepath.Join(to, requestsFile), packed(requests), 0o644)
+}
+
+// contentOf reads a session, or a file beside sessions. One of a database is read as lines, and gets a file of its own
+// where the database is.
+func contentOf(name string) (at string, data []byte) {
+	data, err := os.ReadFile(name)
+	if err == nil {
+		return name, data
+	}
+	s := must.Get(sessionfmt.Open(name, sessionfmt.Options{}))
+	defer s.Close()
+	at = filepath.Join(filepath.Dir(filepath.Dir(name)), filepath.Base(name)+".jsonl")
+	return at, must.Get(io.ReadAll(s.Plain()))
+}
+
+// beside are the files of a home besides sessions that these are read with.
+func beside(of *Agent, home string) (all []string) {
+	must.Do(filepath.WalkDir(home, func(name string, d fs.DirEntry, err error) error {
+		for _, pattern := range of.Beside {
+			if ok, _ := filepath.Match(pattern, filepath.Base(name)); err == nil && ok && !d.IsDir() {
+				all = append(all, name)
+			}
+		}
+		return err
+	}))
+	return all
+}
+
+// file takes texts out of a file: of lines, or of a document.
+func (k *skeleton) file(data []byte) []byte {
+	if v, err := jsonl.ParseValue(data); err == nil && bytes.ContainsRune(bytes.TrimSpace(data), '\n') {
+		var b bytes.Buffer
+		must.Do(json.Compact(&b, v))
+		return k.value(b.Bytes())
+	}
+	var b bytes.Buffer
+	for line := range bytes.Lines(data) {
+		b.Write(k.line(bytes.TrimSpace(line)))
+		b.WriteByte('\n')
+	}
+	return b.Bytes()
 }
 
 // short is how long a text is that is kept, in characters.
@@ -110,7 +158,7 @@ func (k *skeleton) keeps(line string) bool {
 }
 
 // whole are members whose value is one hash.
-var whole = []string{"input_schema", "inputSchema", "parameters", "description"}
+var whole = []string{"input_schema", "inputSchema", "parameters", "parametersJsonSchema", "description"}
 
 // value is a value without texts.
 func (k *skeleton) value(v jsonl.Value) jsonl.Value {
@@ -182,6 +230,9 @@ func (k *skeleton) request(q *Request) {
 	now := k.value(was)
 	q.Body = json.RawMessage(now)
 	pair := func(of func(v jsonl.Value) []byte) { k.hashes[hashOf(of(was))] = hashOf(of(now)) }
+	for n, text := range q.Said {
+		q.Said[n] = k.text(text)
+	}
 	n := 0
 	for range was.Get("messages").Elements {
 		pair(func(v jsonl.Value) []byte { return messageText(nth(v.Get("messages"), n)) })
@@ -265,116 +316,3 @@ func unattributed(b jsonl.Value) jsonl.Value {
 
 // attribution begins the block of the system prompt that says which program asks.
 const attribution = "x-anthropic-billing-header"
-
-// A packedBody is a body as a difference to that of an earlier request.
-type packedBody struct {
-	List  string                     `json:"list,omitempty"` // the member with the messages, "messages" if empty
-	Base  int                        `json:"base,omitempty"` // the number of that request, 0 for none
-	Keep  int                        `json:"keep,omitempty"` // how many of its messages come first
-	Gone  []string                   `json:"gone,omitempty"` // members that the body does not have
-	Marks map[string]json.RawMessage `json:"marks,omitempty"`
-	Body  map[string]json.RawMessage `json:"body"`
-	Tail  []json.RawMessage          `json:"tail,omitempty"`
-}
-
-// packed are requests, each as a difference to the earlier one that shares most with it.
-func packed(requests []*Request) []byte {
-	var b bytes.Buffer
-	for n, q := range requests {
-		members, messages, marks := split(q.Body)
-		best := packedBody{List: listOf(q.Body), Body: members, Tail: messages, Marks: marks}
-		size := len(must.Get(json.Marshal(best)))
-		for base := n - 1; base >= max(0, n-12); base-- {
-			had, before, _ := split(requests[base].Body)
-			d := packedBody{List: best.List, Base: requests[base].N, Body: map[string]json.RawMessage{}, Marks: marks}
-			for d.Keep < min(len(messages), len(before)) && bytes.Equal(messages[d.Keep], before[d.Keep]) {
-				d.Keep++
-			}
-			d.Tail = messages[d.Keep:]
-			for name, v := range members {
-				if !bytes.Equal(had[name], v) {
-					d.Body[name] = v
-				}
-			}
-			for name := range had {
-				if _, ok := members[name]; !ok {
-					d.Gone = append(d.Gone, name)
-				}
-			}
-			slices.Sort(d.Gone)
-			if more := len(must.Get(json.Marshal(d))); more < size {
-				best, size = d, more
-			}
-		}
-		line := *q
-		line.Packed, line.Body = &best, nil
-		must.Do(encode(&b, line))
-	}
-	return b.Bytes()
-}
-
-// listOf is the member of a body that has the messages.
-func listOf(body json.RawMessage) string {
-	for _, name := range []string{"input", "contents"} {
-		if jsonl.Value(body).Get(name).IsArray() {
-			return name
-		}
-	}
-	return "messages"
-}
-
-// split are the members of a body, its messages without marks, and these by the place: a message, and a block of it.
-func split(body json.RawMessage) (members map[string]json.RawMessage, messages []json.RawMessage,
-	marks map[string]json.RawMessage) {
-	must.Do(json.Unmarshal(body, &members))
-	list := listOf(body)
-	for _, name := range []string{list, "metadata", "client_metadata"} {
-		defer delete(members, name)
-	}
-	marks = map[string]json.RawMessage{}
-	for m := range jsonl.Value(members[list]).Elements {
-		k := 0
-		for b := range m.Get("content").Elements {
-			if mark := b.Get(dialect.CacheMark); mark.Exists() {
-				marks[fmt.Sprintf("%d/%d", len(messages), k)] = json.RawMessage(mark)
-			}
-			k++
-		}
-		messages = append(messages, json.RawMessage(dialect.AppendCanonical(nil, m, false)))
-	}
-	return members, messages, marks
-}
-
-// unpack makes the body of a request, with those before it.
-func (q *Request) unpack(before []*Request) {
-	p := q.Packed
-	if p == nil {
-		return
-	}
-	messages := p.Tail
-	if p.Base > 0 {
-		at := slices.IndexFunc(before, func(b *Request) bool { return b.N == p.Base })
-		members, had, _ := split(before[at].Body)
-		messages = append(had[:p.Keep:p.Keep], messages...)
-		for name, v := range members {
-			if _, ok := p.Body[name]; !ok && !slices.Contains(p.Gone, name) {
-				p.Body[name] = v
-			}
-		}
-	}
-	for k, m := range messages {
-		var blocks []jsonl.Value
-		for b := range jsonl.Value(m).Get("content").Elements {
-			if mark, ok := p.Marks[fmt.Sprintf("%d/%d", k, len(blocks))]; ok {
-				b = b.AppendAdded(nil, jsonl.Field{Name: dialect.CacheMark, Value: jsonl.Value(mark)})
-			}
-			blocks = append(blocks, b)
-		}
-		if len(blocks) > 0 {
-			content := jsonl.Field{Name: "content", Value: dialect.List(blocks...)}
-			messages[k] = json.RawMessage(jsonl.Value(m).AppendEdited(nil, content))
-		}
-	}
-	p.Body[or(p.List, "messages")] = must.Get(json.Marshal(messages))
-	q.Body, q.Packed = must.Get(json.Marshal(p.Body)), nil
-}

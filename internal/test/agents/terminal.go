@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -14,6 +15,9 @@ import (
 
 // socket is that of tmux, where no other one is.
 const socket = home + "/tmux"
+
+// readyTexts stand before the prompt of most programs.
+var readyTexts = []string{"❯", "›", "> "}
 
 // interactive plays a step on a terminal, which tmux is. At its end the program is asked to end.
 func (p *Player) interactive(n int, s *Step) error {
@@ -25,7 +29,11 @@ func (p *Player) interactive(n int, s *Step) error {
 		return fmt.Errorf("tmux: %w: %s", err, said)
 	}
 	defer tmux("kill-server")
-	ready := func() bool { return strings.ContainsAny(screen(), "❯›") || strings.Contains(screen(), "> ") }
+	ready := func() bool {
+		now := screen()
+		return p.Ready != "" && strings.Contains(now, p.Ready) ||
+			p.Ready == "" && slices.ContainsFunc(readyTexts, func(t string) bool { return strings.Contains(now, t) })
+	}
 	if !await(ready) {
 		return fmt.Errorf("it does not start; the screen:\n%s", screen())
 	}

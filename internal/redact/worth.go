@@ -333,6 +333,9 @@ func promising(text []byte, at, end int) bool {
 			}
 		}
 		switch {
+		case c >= 0xc3 && c < 0xd6: // the first byte of a letter of Latin, Greek, Cyrillic or Armenian
+			odd = odd || run > letters
+			run, letters, was, i = run+1, letters+1, 'z', i+1
 		case c == '\n':
 			if word() {
 				return true

@@ -99,6 +99,9 @@ func (b *Bench) script(name string) string { return b.in("scripts/" + name + ".j
 // without. What is called exact has to be equal. The rows of compared.go, and those of the agent in the table of
 // docs/session-format.md, are made of it.
 func (b *Bench) Recorded(t *testing.T) {
+	if !listed(options.agents, b.Agent.Name) {
+		t.Skip("left out: -agents names others")
+	}
 	for _, name := range b.scripts() {
 		if s := must.Get(ReadScript(b.script(name))); len(s.Expect) == 0 {
 			t.Errorf("the script %s does not say what its author expects to be sent", name)
@@ -108,6 +111,12 @@ func (b *Bench) Recorded(t *testing.T) {
 	tally := claims.New(t, b.rules(), or(b.Declared, "rules.go"))
 	for _, name := range must.Get(filepath.Glob(b.in("recorded/*.tar.zst"))) {
 		for _, dir := range Unpack(t, name) {
+			name, _, _ := strings.Cut(filepath.Base(dir), "@")
+			if s, err := ReadScript(b.script(name)); err != nil {
+				t.Errorf("a recording without its script: %v", err)
+			} else if err := s.Least.reached(dir); err != nil {
+				t.Errorf("%s: %v", dir, err)
+			}
 			lost += table.Measure(t, b.Agent, dir, b.interfaceOf(), func(with bool, c Comparison) {
 				printUnlike(t, with, c)
 				if !with {
@@ -255,6 +264,10 @@ func (p *playing) one(t *testing.T, name, model string, s Script) bool {
 	dir, skeleton := filepath.Join(t.TempDir(), full), filepath.Join(p.skeletons, full)
 	if err := p.Agent.Record(p.version, p.script(name), dir, model); err != nil {
 		t.Errorf("%s: %v", p.version, err)
+		return false
+	}
+	if err := s.Least.reached(dir); err != nil {
+		t.Errorf("%s %s, %s: %v", p.Agent.Name, p.version, full, err)
 		return false
 	}
 	p.mu.Lock()

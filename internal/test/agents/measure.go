@@ -72,10 +72,12 @@ func (table Table) Measure(t testing.TB, of *Agent, dir, interfaceOf string,
 	without := filepath.Join(t.TempDir(), filepath.Base(dir))
 	recorded := WithoutRecords(dir, without)
 	for _, with := range []bool{true, false} {
+		from := dir
 		if with && !recorded {
 			continue
+		} else if recorded && !with {
+			from = without
 		}
-		from := map[bool]string{true: dir, false: without}[with]
 		all, gone := Compare(of, from, interfaceOf)
 		for _, c := range all {
 			row := Row{c.Script, c.Played, c.Model, with}

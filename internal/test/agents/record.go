@@ -174,22 +174,57 @@ func sessionsIn(home string) (all []string) {
 }
 
 // WithoutRecords copies a recording without the lines by which the program records its requests. It reports whether
-// there are any.
-func WithoutRecords(dir, to string) (any bool) {
-	must.Do(os.CopyFS(to, os.DirFS(dir)))
-	for _, file := range sessionsIn(filepath.Join(to, homeDir)) {
-		if !strings.HasSuffix(file, ".jsonl") {
-			continue
+// there are any; without, it copies nothing.
+func WithoutRecords(dir, to string) bool {
+	const record = `{"type":"api-request`
+	var with []string
+	for _, file := range sessionsIn(filepath.Join(dir, homeDir)) {
+		if data, err := os.ReadFile(file); err == nil && bytes.Contains(data, []byte(record)) {
+			with = append(with, must.Get(filepath.Rel(dir, file)))
 		}
-		var kept [][]byte
-		for line := range bytes.SplitSeq(must.Get(os.ReadFile(file)), []byte{'\n'}) {
-			if typ := jsonl.Value(line).Get("type").Text(); strings.HasPrefix(typ, "api-request") {
-				any = true
-			} else {
-				kept = append(kept, line)
+	}
+	if with == nil {
+		return false
+	}
+	must.Do(os.CopyFS(to, os.DirFS(dir)))
+	for _, file := range with {
+		var kept []byte
+		for line := range bytes.Lines(must.Get(os.ReadFile(filepath.Join(to, file)))) {
+			if !bytes.HasPrefix(line, []byte(record)) {
+				kept = append(kept, line...)
 			}
 		}
-		must.Do(os.WriteFile(file, bytes.Join(kept, []byte{'\n'}), 0o644))
+		must.Do(os.WriteFile(filepath.Join(to, file), kept, 0o644))
 	}
-	return any
+	return true
+}
+
+// reached returns what a recording lacks of what its script does at least.
+func (least Least) reached(dir string) error {
+	var errs []error
+	if n := len(ReadRecording(dir)); n < least.Requests {
+		errs = append(errs, fmt.Errorf("%d requests, at least %d were to be made", n, least.Requests))
+	}
+	if least.Compactions == 0 {
+		return errors.Join(errs...)
+	}
+	most := 0
+	for _, file := range sessionsIn(filepath.Join(dir, homeDir)) {
+		s, err := sessionfmt.Open(file, sessionfmt.Options{})
+		if err != nil {
+			continue
+		}
+		n := 0
+		for rec := range s.Len() {
+			if kind := s.Kind(rec); kind == jsonl.Compaction || kind == jsonl.Transform {
+				n++
+			}
+		}
+		most = max(most, n)
+		s.Close()
+	}
+	if most < least.Compactions {
+		errs = append(errs, fmt.Errorf("%d compactions, at least %d were to be made", most, least.Compactions))
+	}
+	return errors.Join(errs...)
 }

@@ -18,6 +18,7 @@ type Script struct {
 	About string
 	// Expect is what the author of the script expected to be sent, written before it was played first.
 	Expect   []string
+	Least    Least
 	Model    string
 	Files    Files           // of the project; names that begin with ~/ are of the home
 	Settings json.RawMessage // of the program
@@ -30,6 +31,9 @@ type Script struct {
 	Until    string // the newest
 	Steps    []Step
 }
+
+// Least is how many requests a script makes at least, and how many compactions the session has with most of them.
+type Least struct{ Requests, Compactions int }
 
 // Files are texts by name. An object is written as JSON, null removes the file.
 type Files map[string]json.RawMessage

@@ -10,7 +10,6 @@
 package check
 
 import (
-	_ "embed"
 	"fmt"
 	"slices"
 	"strings"
@@ -51,12 +50,6 @@ const (
 	explains = "by hand: ctxtool check --explain " // followed by the code
 )
 
-// fixes are the fixes by the words of the table.
-var fixes = map[string]string{
-	"answers": answers, "omits": omits, "compacts": compacts, "migrates": migrates, "nothing": nothing,
-	"accepts": accepts,
-}
-
 // A pass is one of a repair, of which several may fix the same.
 type pass uint8
 
@@ -66,9 +59,6 @@ const (
 	foreign                  // the second, of those of other agents
 	links                    // over ids and parents, of pi's
 )
-
-// passes are the passes by the words of the table.
-var passes = map[string]pass{"splits": splits, "records": records, "foreign": foreign, "links": links}
 
 // Fix returns the command that fixes what the check finds, with FILE and ENTRY for the file
 // and the entry of a finding. If no command fixes it, Fix returns "nothing to do", or "by
@@ -86,66 +76,17 @@ func (c *Check) Fix() string {
 // A Group is a group of checks, with the part of a session that they check.
 type Group struct{ Name, About string }
 
-//go:embed checks.txt
-var table string
-
-// listed returns what the table lists: a new check is a row there, a page in docs/checks, and where
-// neither reading nor replaying finds the damage, what finds it.
-var listed = sync.OnceValues(func() (all []*Check, groups []Group) {
-	var group Group
-	for line := range strings.Lines(table) {
-		words := strings.Fields(line)
-		switch line[0] {
-		case '#', '\n':
-		case ' ':
-			c := finders[words[0]]
-			c.Code, c.Group, c.fix, c.Title = words[0], group.Name, fixes[words[2]], strings.Join(words[3:], " ")
-			c.Severity, _ = ParseSeverity(words[1]) // of a severity that there is
-			for pass := range strings.SplitSeq(words[2], "|") {
-				c.mend |= passes[pass]
-			}
-			if c.Group == "provider" {
-				c.leaf = refused(c.Code)
-			}
-			all = append(all, &c)
-		default:
-			group = Group{strings.TrimSuffix(words[0], ":"), strings.Join(words[1:], " ")}
-			if !slices.Contains(groups, group) {
-				groups = append(groups, group)
-			}
+// checks are the rows of the table, by reference.
+var checks = sync.OnceValue(func() (all []*Check) {
+	for s := range table {
+		for c := range table[s].checks {
+			check := &table[s].checks[c]
+			check.Group = table[s].Name
+			all = append(all, check)
 		}
 	}
-	return all, groups
+	return all
 })
-
-// finders are how the checks work whose damage neither reading nor replaying a file finds, by their codes.
-var finders = map[string]Check{
-	"crlf":                {file: (*subject).findCRLF},
-	"blank-line":          {file: (*subject).findBlank},
-	"parent-session":      {file: (*subject).findParentSession},
-	"cycle":               {file: (*subject).findCycles},
-	"forward-parent":      {record: (*subject).forwardParent},
-	"several-roots":       {file: (*subject).findRoots},
-	"leaf-moved":          {file: (*subject).findMovedLeaf},
-	"unknown-type":        {record: (*subject).unknownType},
-	"no-message":          {record: (*subject).noMessage},
-	"bad-time":            {record: (*subject).badTime},
-	"time-backward":       {record: (*subject).timeBackward},
-	"call-without-result": {facts: (*subject).callWithoutResult},
-	"result-without-call": {facts: (*subject).resultWithoutCall},
-	"result-before-call":  {facts: (*subject).resultBeforeCall},
-	"call-lost-result":    {leaf: (*walk).callLostResult},
-	"result-lost-call":    {leaf: (*walk).resultLostCall},
-	"maybe-cleared":       {watch: (*walk).clearedWatch},
-	"request-unproved":    {file: (*subject).unprovedRequest},
-	"too-new":             {file: (*subject).newerVersion},
-	"request-differs":     {watch: (*walk).recordedWatch},
-	"failed-answer":       {leaf: (*walk).failedAnswer},
-	"line-size":           {leaf: (*walk).lineSize},
-	"image-size":          {leaf: (*walk).imageSize},
-	"request-size":        {leaf: (*walk).requestSize},
-	"usage-size":          {facts: (*subject).findWildUsage},
-}
 
 // steps are what checks each step of a replay, by groups.
 var steps = map[string]func(*walk){
@@ -153,15 +94,16 @@ var steps = map[string]func(*walk){
 }
 
 // All returns the checks in the order of the documentation.
-func All() []*Check {
-	all, _ := listed()
-	return all
-}
+func All() []*Check { return checks() }
 
 // Groups returns the groups of checks in order.
-func Groups() []Group {
-	_, groups := listed()
-	return groups
+func Groups() (all []Group) {
+	for _, s := range table {
+		if !slices.Contains(all, s.Group) {
+			all = append(all, s.Group)
+		}
+	}
+	return all
 }
 
 // Find returns the check with that code, or nil.

@@ -1,7 +1,6 @@
 package gate
 
 import (
-	_ "embed"
 	"math"
 	"slices"
 	"strings"
@@ -33,32 +32,6 @@ const (
 	eachEntry                // one for each of several entries of a session
 )
 
-// scopes are the scopes by their words in the table.
-var scopes = []string{"sessions", "group", "session", "entry"}
-
-//go:embed figures.txt
-var figureTable string
-
-// figures are all figures, in the order of the help; see Figure.of.
-var figures = listed()
-
-func listed() (all []Figure) {
-	for line := range strings.Lines(figureTable) {
-		if line[0] == '#' {
-			continue
-		}
-		words := strings.Fields(line)
-		f := Figure{Name: words[0], Scope: scope(slices.Index(scopes, words[2])), About: strings.Join(words[3:], " ")}
-		for unit := range limitForms {
-			if unit.String() == words[1] {
-				f.Unit = unit
-			}
-		}
-		all = append(all, f)
-	}
-	return all
-}
-
 // A Reading is a value of a figure: tokens, bytes, dollars, a number, or a share from 0 to 1.
 type Reading struct {
 	File  string   `json:"file,omitempty"`  // the session; absent for all together
@@ -84,7 +57,7 @@ func (f *Figure) lens() string {
 // the figure; even then there can be no value.
 func (f *Figure) of(r *stats.Report) (values []Reading, has bool) {
 	has = read(r, f.lens(), func(name string, v Reading, amount float64) {
-		if strings.HasSuffix(f.Name, "."+name) && !math.IsNaN(amount) && !math.IsInf(amount, 0) {
+		if f.Name == name && !math.IsNaN(amount) && !math.IsInf(amount, 0) {
 			v.Value = &amount
 			values = append(values, v)
 		}
@@ -95,7 +68,7 @@ func (f *Figure) of(r *stats.Report) (values []Reading, has bool) {
 	return values, has
 }
 
-// An adder receives a value of the figure with that name, without its lens.
+// An adder receives a value of the figure with that name.
 type adder func(name string, v Reading, amount float64)
 
 // read calls add with all figures of a lens in a report. has reports whether the report has the
@@ -125,23 +98,23 @@ func read(r *stats.Report, lens string, add adder) (has bool) {
 }
 
 func readSession(p *stats.SessionPart, add adder) {
-	add("requests", Reading{}, float64(p.Requests))
+	add(sessionRequests, Reading{}, float64(p.Requests))
 	long := Reading{}
 	if most := p.LongPrompts.Prompts; len(most) > 0 {
 		long.Entry, long.Line = most[0].Entry, most[0].Line
 	}
-	add("prompt-requests", long, float64(p.LongPrompts.Most))
+	add(sessionPromptRequests, long, float64(p.LongPrompts.Most))
 	if n := p.Calls.Calls; n > 0 {
-		add("tool-errors", Reading{}, float64(p.Calls.Error)/float64(n))
+		add(sessionToolErrors, Reading{}, float64(p.Calls.Error)/float64(n))
 	}
 }
 
 func readContext(p *stats.ContextPart, add adder) {
 	for _, c := range p.Sessions {
 		v := Reading{File: c.File, Entry: c.Entry, Line: c.Line, Calibrated: c.Calibrated != nil}
-		add("tokens", v, float64(c.Tokens))
+		add(contextTokens, v, float64(c.Tokens))
 		if c.Window > 0 {
-			add("share", v, float64(c.Tokens)/float64(c.Window))
+			add(contextShare, v, float64(c.Tokens)/float64(c.Window))
 		}
 	}
 	if p.Like != nil {
@@ -149,24 +122,24 @@ func readContext(p *stats.ContextPart, add adder) {
 			s := &p.Like.SWE[i]
 			for name, t := range s.Targets.All {
 				if t.Value != nil {
-					add(name, Reading{File: s.File}, *t.Value)
+					add(sweCLI+"."+name, Reading{File: s.File}, *t.Value)
 				}
 			}
 		}
 	}
 	if len(p.Largest) > 0 {
 		l := &p.Largest[0]
-		add("largest", Reading{File: l.File, Entry: l.Entry, Line: l.Line, Calibrated: p.Calibrated()},
+		add(contextLargest, Reading{File: l.File, Entry: l.Entry, Line: l.Line, Calibrated: p.Calibrated()},
 			float64(l.Tokens))
 	}
 	again := Reading{Calibrated: p.Calibrated()}
 	if most := p.Rereads.Largest; len(most) > 0 {
 		again.File, again.Entry = most[0].File, most[0].Entry
 	}
-	add("reread", again, float64(p.Rereads.Tokens))
+	add(contextReread, again, float64(p.Rereads.Tokens))
 	if len(p.Offered) > 0 {
 		_, unused, _ := p.Unused()
-		add("unused", Reading{}, float64(unused))
+		add(contextUnused, Reading{}, float64(unused))
 	}
 }
 
@@ -178,17 +151,17 @@ func readGrowth(p *stats.GrowthPart, add adder) {
 				v.Entry, v.Calibrated = r.Entry, r.Estimated && g.Calibrated != nil
 			}
 		}
-		add("peak", v, float64(g.Peak))
+		add(growthPeak, v, float64(g.Peak))
 		if g.Share > 0 {
-			add("share", v, g.Share)
+			add(growthShare, v, g.Share)
 		}
 	}
 }
 
 func readCost(p *stats.CostPart, add adder) {
-	add("total", Reading{Unpriced: int(p.Calls.Unpriced)}, p.Cost.Total)
-	add("recorded", Reading{Unpriced: int(p.Calls.Computed + p.Calls.Unpriced)}, p.Cost.Recorded)
-	add("session", Reading{Unpriced: int(p.Calls.Unpriced)}, p.Cost.Total)
+	add(costTotal, Reading{Unpriced: int(p.Calls.Unpriced)}, p.Cost.Total)
+	add(costRecorded, Reading{Unpriced: int(p.Calls.Computed + p.Calls.Unpriced)}, p.Cost.Recorded)
+	add(costSession, Reading{Unpriced: int(p.Calls.Unpriced)}, p.Cost.Total)
 	var days []Reading // rows may have other keys too
 	for i := range p.Rows {
 		r := &p.Rows[i]
@@ -203,30 +176,30 @@ func readCost(p *stats.CostPart, add adder) {
 		days[k].Unpriced += int(r.Calls.Unpriced)
 	}
 	for _, v := range days {
-		add("day", v, *v.Value)
+		add(costDay, v, *v.Value)
 	}
 }
 
 func readCompactions(p *stats.CompactionsPart, add adder) {
-	add("count", Reading{}, float64(p.Count))
+	add(compactionsCount, Reading{}, float64(p.Count))
 	loop := Reading{}
 	for _, c := range p.List {
 		if len(c.Loops) > 0 && loop.Line == 0 {
 			loop.Entry, loop.Line = c.Entry, c.Line
 		}
-		add("reduction", Reading{File: c.File, Entry: c.Entry, Line: c.Line}, c.Reduction)
+		add(compactionsReduction, Reading{File: c.File, Entry: c.Entry, Line: c.Line}, c.Reduction)
 	}
-	add("loops", loop, float64(p.Loops))
+	add(compactionsLoops, loop, float64(p.Loops))
 }
 
 func readBytes(p *stats.BytesPart, add adder) {
 	for _, b := range p.Sessions {
 		v := Reading{File: b.File, Entry: b.Entry}
-		add("request", v, float64(b.Request))
+		add(bytesRequest, v, float64(b.Request))
 		if b.Share != nil {
-			add("share", v, *b.Share)
+			add(bytesShare, v, *b.Share)
 		}
-		add("line", Reading{File: b.File, Entry: b.LargestEntry}, float64(b.LargestLine))
+		add(bytesLine, Reading{File: b.File, Entry: b.LargestEntry}, float64(b.LargestLine))
 	}
 }
 
@@ -236,11 +209,11 @@ func readCache(p *stats.CachePart, add adder) {
 		worst.File, worst.Entry, own.Entry = w.File, w.Entry, w.Entry
 	}
 	if p.HitRate != nil {
-		add("hit-rate", worst, *p.HitRate)
-		add("session-hit-rate", own, *p.HitRate)
+		add(cacheHitRate, worst, *p.HitRate)
+		add(cacheSessionHitRate, own, *p.HitRate)
 	}
 	worst.Unpriced = int(p.Rebilled.Unpriced)
-	add("rebilled", worst, p.Rebilled.Cost)
+	add(cacheRebilled, worst, p.Rebilled.Cost)
 }
 
 func readCheck(p *stats.CheckPart, add adder) {
@@ -250,8 +223,8 @@ func readCheck(p *stats.CheckPart, add adder) {
 	} else if w != nil {
 		warnings.Entry, warnings.Line = w.Entry, w.Line
 	}
-	add("errors", errs, float64(p.Errors))
-	add("warnings", warnings, float64(p.Warnings))
+	add(checkErrors, errs, float64(p.Errors))
+	add(checkWarnings, warnings, float64(p.Warnings))
 }
 
 // FindFigure returns the figure with that name, or an error.

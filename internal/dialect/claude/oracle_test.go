@@ -13,11 +13,12 @@ var bench = agents.Bench{Agent: agents.ClaudeCode, Dialect: &claude.Dialect,
 
 func TestMain(m *testing.M) { agents.Main(m, &bench) }
 
+// TestPlayed comes first: what it records is compared.
+func TestPlayed(t *testing.T) { bench.Played(t) }
+
 func TestRecorded(t *testing.T) {
 	bench.Recorded(t)
 	if n := len(claude.Rules.Versions()); n < 7 {
 		t.Errorf("only %d versions were compared", n)
 	}
 }
-
-func TestPlayed(t *testing.T) { bench.Played(t) }

@@ -11,6 +11,7 @@ var bench = agents.Bench{Agent: agents.Copilot, Dialect: &copilot.Dialect}
 
 func TestMain(m *testing.M) { agents.Main(m, &bench) }
 
-func TestRecorded(t *testing.T) { bench.Recorded(t) }
-
+// TestPlayed comes first: what it records is compared.
 func TestPlayed(t *testing.T) { bench.Played(t) }
+
+func TestRecorded(t *testing.T) { bench.Recorded(t) }

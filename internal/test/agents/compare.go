@@ -65,7 +65,7 @@ func (c *Comparison) Overstated() (names []string) {
 // Compare compares the requests of a recording with what its sessions replay to. lost are those whose answer is in no
 // session.
 func Compare(of *Agent, dir string, interfaceOf string) (all []Comparison, lost []*Request) {
-	at := map[string][]*answer{}
+	at, replays := map[string][]*answer{}, map[string]*replay.Replay{}
 	by := playedBy(dir)
 	for _, q := range ReadRecording(dir) {
 		home := homeAt(dir, q.Step)
@@ -77,7 +77,12 @@ func Compare(of *Agent, dir string, interfaceOf string) (all []Comparison, lost 
 			lost = append(lost, q)
 			continue
 		}
-		c := compare(of, q, a, interfaceOf)
+		if replays[a.file] == nil {
+			s := must.Get(sessionfmt.Open(a.file, sessionfmt.Options{}))
+			defer s.Close()
+			replays[a.file] = replay.New(s, replay.Options{})
+		}
+		c := compare(of, q, replays[a.file], a.rec, interfaceOf)
 		c.Script, c.Played = filepath.Base(dir), or(by.Version, c.Version)
 		all = append(all, c)
 	}
@@ -85,10 +90,8 @@ func Compare(of *Agent, dir string, interfaceOf string) (all []Comparison, lost 
 }
 
 // compare compares one request with what its answer's place replays to.
-func compare(of *Agent, q *Request, at *answer, interfaceOf string) (c Comparison) {
-	s := must.Get(sessionfmt.Open(at.file, sessionfmt.Options{}))
-	defer s.Close()
-	e := must.Get(replay.New(s, replay.Options{}).At(sessionfmt.Before(at.rec)))
+func compare(of *Agent, q *Request, r *replay.Replay, rec int, interfaceOf string) (c Comparison) {
+	e := must.Get(r.At(sessionfmt.Before(rec)))
 	reading, err := e.Reading()
 	must.Do(err)
 	ref := must.Get(e.ModelRef())
@@ -97,7 +100,7 @@ func compare(of *Agent, q *Request, at *answer, interfaceOf string) (c Compariso
 	if q.Beta != "" { // a header; records have it as a member
 		was["betas"] = strings.Split(q.Beta, ",")
 	}
-	c = Comparison{N: q.N, Version: s.WrittenBy(), Model: q.model(was), Used: e.Rules(),
+	c = Comparison{N: q.N, Version: r.Session.WrittenBy(), Model: q.model(was), Used: e.Rules(),
 		Asked: rule.Asked{Host: ref.Provider, Model: ref.ID}}
 	if reading.Certainty != nil {
 		c.Claim = *reading.Certainty

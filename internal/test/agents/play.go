@@ -183,20 +183,25 @@ func (p *Player) label(s *Step, requests []*Request) {
 	// Later ones may be of sub-agents.
 	if at := slices.IndexFunc(requests, func(q *Request) bool { return q.ID != "" }); at >= 0 {
 		p.sessions[s.Session] = requests[at].ID
-	}
-	var ids []string
-	for _, f := range must.Get(store.Default(sessionfmt.Disk{}, func(string) string { return "" }, home).Families()) {
-		if id := store.ReadHeader(sessionfmt.Disk{}, f.Name); !slices.Contains(p.seen, id.ID) && id.Owner == "" {
-			ids = append(ids, id.ID)
-		}
-	}
-	p.seen = append(p.seen, ids...)
-	if len(ids) == 1 && (p.sessions[s.Session] == "" || s.Fork) && s.At == "" && requests[0].ID == "" {
+	} else if ids := p.unseen(); len(ids) == 1 && (p.sessions[s.Session] == "" || s.Fork) {
 		p.sessions[s.Session] = ids[0]
 	}
 	for _, q := range requests {
 		q.ID = or(q.ID, p.sessions[s.Session])
 	}
+}
+
+// unseen are the sessions that were not there at the last call, without those of sub-agents.
+func (p *Player) unseen() (ids []string) {
+	disk := sessionfmt.Disk{}
+	files, _ := store.Default(disk, func(string) string { return "" }, home).Families() // an error is that of no folder
+	for _, f := range files {
+		if h := store.ReadHeader(disk, f.Name); h.Owner == "" && !slices.Contains(p.seen, h.ID) {
+			ids = append(ids, h.ID)
+		}
+	}
+	p.seen = append(p.seen, ids...)
+	return ids
 }
 
 // of is a duration, or another where it is not set.

@@ -141,8 +141,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	asked := apis[of].asked(r.URL.Path, body)
-	q, answer, held := s.take(r, raw, body, asked)
-	q.Interface = apis[of].name
+	q, answer, held := s.take(r, apis[of], raw, body, asked)
 	defer func() {
 		s.mu.Lock()
 		q.done = true
@@ -152,6 +151,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		select {
 		case <-held:
 		case <-s.stop:
+			return
+		case <-r.Context().Done(): // nobody waits for it
 			return
 		}
 	}
@@ -180,12 +181,12 @@ func payload(r *http.Request) ([]byte, error) {
 }
 
 // take records a request and picks its answer.
-func (s *Server) take(r *http.Request, raw []byte, body object, asked prompt) (q *Request, a Answer,
+func (s *Server) take(r *http.Request, of *api, raw []byte, body object, asked prompt) (q *Request, a Answer,
 	held chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	q = &Request{N: len(s.log) + 1, Step: s.step, URL: r.URL.RequestURI(), Beta: r.Header.Get("Anthropic-Beta"),
-		Agent: agent(r), ID: session(r, body), Body: raw}
+		Agent: agent(r), ID: session(r, body), Interface: of.name, Body: raw}
 	s.log = append(s.log, q)
 	a = Answer{Text: Texts{fmt.Sprintf("Answer %d.", q.N)}}
 	if at := s.pick(asked, q.Agent); at >= 0 {

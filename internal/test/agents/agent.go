@@ -24,8 +24,8 @@ type Agent struct {
 	Versions []string
 	Common   []string
 
-	// Store are the folders of the home that hold its sessions. Of their files are copied those that have sessions,
-	// and those whose names match Beside.
+	// Store are the folders of the home that hold its sessions: they are copied. A skeleton has those of their files
+	// that are sessions, and those whose names match Beside.
 	Store  []string
 	Beside []string
 	// Rewrites reports that the program rewrites its files, so that they are copied after each step.

@@ -143,18 +143,11 @@ func homes(dir string) []string {
 
 // homeAt is the home after a step.
 func homeAt(dir string, step int) string {
-	if at := filepath.Join(dir, stepsDir, fmt.Sprint(step), homeDir); must.Get(exists(at)) {
-		return at
+	at := filepath.Join(dir, stepsDir, fmt.Sprint(step), homeDir)
+	if _, err := os.Stat(at); err != nil {
+		return filepath.Join(dir, homeDir)
 	}
-	return filepath.Join(dir, homeDir)
-}
-
-func exists(name string) (bool, error) {
-	_, err := os.Stat(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	return err == nil, err
+	return at
 }
 
 // sessionsIn are the sessions in a home, those of sub-agents too, as ctxtool ls finds them. In a skeleton, sessions of

@@ -111,7 +111,7 @@ const mostLosses = 10
 func cacheSheets(c *cache.Report) []table.Sheet {
 	above, decimals := worstLoss(c)
 	all := []table.Sheet{{
-		Above: append(append(sentences("verdict", c.Total), above...), cacheRules(c.Total.Rules)...), Table: table.Stream(c.Rows, requestColumns(decimals)),
+		Above: append(append(verdictOn(c.Total), above...), cacheRules(c.Total.Rules)...), Table: table.Stream(c.Rows, requestColumns(decimals)),
 	}}
 	for _, list := range []struct {
 		title  string
@@ -250,12 +250,40 @@ func sectionsOf(b *cache.Break) string {
 	return " (" + sessionfmt.Quote(name) + phrase.If(len(b.Sections) > 1, " and %d more", len(b.Sections)-1) + ")"
 }
 
-// costFunctions are those of templates of costs.
-var costFunctions = map[string]any{
-	"percent": phrase.Percent, "dollars": phrase.Dollars, "duration": duration, "rebilled": rebilled,
-	"bill_change": billChange,
-	"known":       func(a cache.Rebilled) bool { return moneyOf(a, 0).Known() },
-	"money":       func(a cache.Rebilled) string { return moneyOf(a, 4).String() },
+// verdictOn returns the sums of a cache report in sentences.
+func verdictOn(t *cache.Total) (lines []string) {
+	if t.Requests == 0 {
+		return []string{"no requests"}
+	}
+	say := func(format string, values ...any) { lines = append(lines, fmt.Sprintf(format, values...)) }
+	possible := phrase.Percent(t.HitRate.Possible)
+	rate := possible + " possible; no use of a cache is recorded, so this is an expectation"
+	if t.HitRate.Achieved != nil {
+		rate = fmt.Sprintf("%s, %d of %s; %s was possible", phrase.Percent(*t.HitRate.Achieved), t.Recorded.CacheRead,
+			phrase.Count(int(t.Prompt), "prompt token"), possible)
+	}
+	say("hit rate%s: %s", phrase.If(t.Of != "", " of the %s", t.Of), rate)
+	causes := ""
+	if t.Rebilled.Tokens > 0 && moneyOf(t.Rebilled, 0).Known() {
+		breaks := "breaks"
+		if len(t.Breaks) > 0 {
+			breaks = phrase.Count(len(t.Breaks), "break")
+		}
+		causes = fmt.Sprintf("; %s %s, not served %s", breaks, moneyOf(t.Broken, 4), moneyOf(t.Unserved, 4))
+	}
+	say("lost: %s%s", rebilled(t.Rebilled), causes)
+	if t.Answered != 0 && t.Answered != t.Requests {
+		say("not counted: %s without recorded usage, ~%s", phrase.Count(t.Requests-t.Answered, "request"),
+			phrase.Count(int(t.Estimated), "token"))
+	}
+	if t.Hidden != 0 {
+		say("not in the file: prompt and tools of each request, ~%s", phrase.Count(int(t.Hidden), "token"))
+	}
+	for _, l := range t.Outlived {
+		say("the cache of %s was read after %s, its lifetime in the table is %s: later pauses are judged by that",
+			sessionfmt.Quote(l.Model), duration(l.Seen), duration(l.Table))
+	}
+	return lines
 }
 
 // rebilled returns what was rebilled, and its price.
@@ -328,5 +356,5 @@ func cachesSheets(c Caches) []table.Sheet {
 			return moneyOf(t.Unserved, 4)
 		}},
 	}...))
-	return appendBroken([]table.Sheet{{Above: sentences("verdict", c.Sum), Table: t}}, "read", broken)
+	return appendBroken([]table.Sheet{{Above: verdictOn(c.Sum), Table: t}}, "read", broken)
 }

@@ -3,14 +3,40 @@ package render
 import (
 	"bufio"
 	"bytes"
-	"ctxtool/internal/diff"
+	"fmt"
 	"html"
 	"io"
 	"strings"
+
+	"ctxtool/internal/diff"
+	"ctxtool/sessionfmt"
 )
 
 // diffWidth is how long a line of a comparison may be on a page, in columns.
 const diffWidth = 2000
+
+// colouredPage begins a page with a title. It has a class for each colour that is used.
+const colouredPage = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>%s</title>
+<style>
+body { margin: 1.5rem; }
+pre { font: 14px/1.5 ui-monospace, monospace; white-space: pre-wrap; overflow-wrap: anywhere; }
+.c1 { font-weight: bold; }
+.c2 { opacity: .7; }
+.c7 { outline: 1px solid; }
+.c31 { color: light-dark(#a40e26, #ff9a92); }
+.c32 { color: light-dark(#116329, #7ee787); }
+.c33 { color: light-dark(#7d4e00, #e3b341); }
+.c34 { color: light-dark(#0550ae, #79c0ff); }
+.c35 { color: light-dark(#8250df, #d2a8ff); }
+.c36 { color: light-dark(#0b6b75, #76e3ea); }
+</style>
+<pre>`
 
 // coloured returns a writer of a page of its own: the text of the form, in its colours. Nothing is
 // fetched and no script runs.
@@ -22,11 +48,7 @@ func coloured[T any](write func(w *bufio.Writer, v T, on Screen) error, title fu
 			return err
 		}
 		to.Flush()
-		escaped := func(v any) string { return html.EscapeString(cleaned(v)) }
-		// a class for each colour that is used
-		if err := execute(w, "coloured", title(v), Screen{}, escaped); err != nil {
-			return err
-		}
+		fmt.Fprintf(w, colouredPage, html.EscapeString(sessionfmt.Clean(title(v))))
 		writeColours(w, text.String())
 		_, err := io.WriteString(w, "</pre>\n")
 		return err

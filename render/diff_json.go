@@ -2,17 +2,16 @@ package render
 
 import (
 	"bufio"
-	"ctxtool/internal/base/table"
-	"ctxtool/internal/diff"
-	"ctxtool/internal/entry"
-	"ctxtool/internal/phrase"
-	"ctxtool/replay/origin"
-	"ctxtool/sessionfmt"
-	"ctxtool/sessionfmt/jsonl"
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
+
+	"ctxtool/internal/base/table"
+	"ctxtool/internal/diff"
+	"ctxtool/internal/outline"
+	"ctxtool/replay/origin"
+	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // writeDiffLine writes a comparison as a line of JSON.
@@ -204,42 +203,44 @@ func writeEntriesStat(w *bufio.Writer, x *diff.Entries, on Screen) {
 	}), on)
 }
 
-// diffFunctions are those of templates of comparisons.
-var diffFunctions = map[string]any{
-	"context_change": func(e *entry.Effect) string {
-		was, is := e.Was.Or(e.Before), e.Is.Or(e.After)
-		comparable := was.Guessed() == is.Guessed() // else of one of them only a part is known
-		return fmt.Sprintf("%s to %s tokens", tokensIn(was), tokensIn(is)) +
-			phrase.If(comparable, " (%+d)", is.Tokens-was.Tokens)
-	},
-	"ancestor": ancestor, "source": source, "model": nameOfModel, "unset": unset, "time": clock,
-	"short_kind": shortKind,
-	"by":         func(c diff.Cause) string { return phrase.If(c.Op >= 0, ", op %d", c.Op) },
-	"caused": func(c diff.Cause) any {
-		if c.IsZero() {
-			return nil
-		}
-		return c
-	},
-	"sizes": func(x comparison) markup {
-		var text strings.Builder
-		w := bufio.NewWriter(&text)
-		writeMarkdownTable(w, table.Of(x.categories(), slices.Concat([]col[*category]{
-			{Name: "", Value: func(c *category) any { return c.name }},
-		}, sidesColumns("tokens A", "tokens B", "change", tokensOf),
-			sidesColumns("bytes A", "bytes B", "change", bytesOf))))
-		w.Flush()
-		return markup(strings.TrimSuffix(text.String(), "\n"))
-	},
-}
-
 // writeEntries writes the entries that only one of two paths has, a line each.
 func writeEntries(w *bufio.Writer, x *diff.Entries, on Screen) error {
-	return fill(w, "entries", x, on)
+	p := proseOn(w, on)
+	p.line("common ancestor: %v", ancestor(x))
+	for _, side := range []struct {
+		mark string
+		as   style
+		rows []outline.Row
+	}{{"- ", removed, x.OnlyA}, {"+ ", added, x.OnlyB}} {
+		for _, r := range side.rows {
+			p.line("%v", p.paint(side.as, p.fitted(side.mark, clock(r.Time),
+				fmt.Sprintf(" %-8s %-13s ", orDash(entryID(r.ID)), shortKind(r.Kind)), r.Text)))
+		}
+	}
+	return nil
 }
 
-func writeEntriesMarkdown(w *bufio.Writer, x *diff.Entries) error {
-	return fillMarkdown(w, "entries.md", x)
+func writeEntriesMarkdown(w *bufio.Writer, x *diff.Entries, _ Screen) {
+	p := markdownProse(w)
+	p.line("# Entries of two paths\n")
+	p.line("Common ancestor: %v", ancestor(x))
+	for _, side := range []struct {
+		name string
+		of   diff.Source
+		rows []outline.Row
+	}{{"A", x.A, x.OnlyA}, {"B", x.B, x.OnlyB}} {
+		if len(side.rows) == 0 {
+			continue
+		}
+		p.line("\n## Only %v: %v\n", side.name, p.code(source(side.of)))
+		for _, r := range side.rows {
+			text := ""
+			if r.Text != "" {
+				text = ": " + p.text(r.Text)
+			}
+			p.line("- %v %v%v", p.code(orDash(r.ID)), r.Kind, markup(text))
+		}
+	}
 }
 
 func ancestor(x *diff.Entries) string {

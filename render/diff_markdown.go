@@ -2,21 +2,22 @@ package render
 
 import (
 	"bufio"
+	"fmt"
+	"slices"
+	"strings"
+
 	"ctxtool/internal/base/markdown"
+	"ctxtool/internal/base/table"
 	"ctxtool/internal/diff"
 	"ctxtool/internal/linediff"
 	"ctxtool/internal/phrase"
-	"fmt"
 )
 
 // writeDiffMarkdown writes a comparison as a page for a review.
 func writeDiffMarkdown(w *bufio.Writer, d *diff.Difference) error {
 	x := comparison{d}
 	p := &diffPage{w: w, x: x}
-	if err := fillMarkdown(w, "contexts",
-		map[string]any{"X": x, "Equal": x.Equal(), "Shared": x.sharedWords()}); err != nil {
-		return err
-	}
+	p.contexts()
 	if err := x.prompt(func(name string) { fmt.Fprintf(w, "\n## %s\n", name) }, p.item); err != nil ||
 		!x.MessagesDiffer() {
 		return err
@@ -30,6 +31,41 @@ func writeDiffMarkdown(w *bufio.Writer, d *diff.Difference) error {
 		}
 	}
 	return nil
+}
+
+// contexts writes what is compared, and the sizes.
+func (p *diffPage) contexts() {
+	text, x := markdownProse(p.w), p.x
+	text.line("# Two contexts\n")
+	for _, side := range []struct {
+		name   string
+		of     diff.Side
+		tokens int
+	}{{"A", x.A, x.Tokens.A.Total}, {"B", x.B, x.Tokens.B.Total}} {
+		after := markup("")
+		if side.of.Entry != "" {
+			after = ", after entry " + text.code(side.of.Entry)
+		}
+		text.line("- **%v**: %v%v, before request %v: %v, %v", side.name, text.code(source(side.of.Source)), after,
+			side.of.RequestIndex, phrase.Count(side.of.Cached+side.of.Uncached, "message"),
+			phrase.Count(side.tokens, "token"))
+	}
+	if x.Equal() {
+		text.line("- **Both are the same**")
+		return
+	}
+	text.line("- **Shared**: %v", strings.TrimPrefix(x.sharedWords(), "shared prefix: "))
+	if m := x.Model; m != nil {
+		text.line("- **Model**: %v to %v%v", text.code(nameOfModel(m.A)), text.code(nameOfModel(m.B)),
+			markup(p.cause(nil, m.Cause)))
+	}
+	for _, o := range x.Options {
+		text.line("- **Option** %v: %v to %v%v", o.Name, text.code(unset(o.A)), text.code(unset(o.B)),
+			markup(p.cause(nil, o.Cause)))
+	}
+	writeMarkdownTable(p.w, table.Of(x.categories(), slices.Concat([]col[*category]{
+		{Name: "", Value: func(c *category) any { return c.name }},
+	}, sidesColumns("tokens A", "tokens B", "change", tokensOf), sidesColumns("bytes A", "bytes B", "change", bytesOf))))
 }
 
 type diffPage struct {

@@ -21,7 +21,7 @@ func gateSheets(r *gate.Report) []table.Sheet {
 	if r == nil {
 		return nil
 	}
-	return []table.Sheet{{Lens: "gate", Title: sentences("gate", r)[0], Table: table.Of(gateRows(r), gateColumns)}}
+	return []table.Sheet{{Lens: "gate", Title: gateTitle(r), Table: table.Of(gateRows(r), gateColumns)}}
 }
 
 // writeGateAnnotations writes what is not kept as annotations of GitHub Actions.
@@ -211,22 +211,53 @@ func verdictText(v *gate.Verdict) string {
 	return text + phrase.If(v.Reason != "", ": %s", v.Reason)
 }
 
-// gateFunctions are those of templates of gates.
-var gateFunctions = map[string]any{
-	"gate_text": verdictText, "gate_line": GateLine,
-	"gate_case": func(v *gate.Verdict) string {
-		limit := gateLimit(v)
-		return v.Figure + phrase.If(v.Group != "", " %s", v.Group) + phrase.If(limit != "", " %s", limit)
-	},
+// gateTitle returns the result of a gate in a line.
+func gateTitle(r *gate.Report) string {
+	passed := "passed"
+	if !r.Passed {
+		passed = fmt.Sprintf("failed, %s crossed", phrase.Count(r.Crossed, "limit"))
+	}
+	return passed + phrase.If(r.Warnings > 0, ", %d crossed with a warning", r.Warnings) +
+		phrase.If(r.Tolerated > 0, ", %d within tolerance", r.Tolerated) +
+		phrase.If(r.Unknown > 0, ", %d without a value", r.Unknown) + phrase.If(r.Kept > 0, ", %d kept", r.Kept) +
+		phrase.If(r.Saved != "", "; against %s", sessionfmt.Quote(r.Saved))
 }
 
 // writeGateJUnit writes a test case a verdict, as CI systems read them: the class is
 // the file, the name the figure and its limit. What is crossed fails, if its severity
 // is error; what has no value is skipped.
-func writeGateJUnit(w *bufio.Writer, r *gate.Report) error {
-	return execute(w, "junit", r, Screen{}, func(v any) string {
+func writeGateJUnit(w *bufio.Writer, r *gate.Report, _ Screen) {
+	p := prose{w, Screen{}, func(v any) string {
 		var text strings.Builder
-		xml.EscapeText(&text, []byte(cleaned(v)))
+		xml.EscapeText(&text, []byte(sessionfmt.Clean(fmt.Sprint(v))))
 		return text.String()
-	})
+	}}
+	p.line(`<?xml version="1.0" encoding="UTF-8"?>`)
+	p.line("<testsuites>")
+	p.line(`  <testsuite name="ctxtool stats" tests="%v" failures="%v" skipped="%v">`, len(r.Verdicts), r.Crossed,
+		r.Unknown)
+	for k := range r.Verdicts {
+		v := &r.Verdicts[k]
+		limit, place := gateLimit(v), ""
+		if v.Path != "" {
+			place = ` file="` + p.text(v.Path) + `"`
+		}
+		if v.Line > 0 {
+			place += fmt.Sprintf(` line="%d"`, v.Line)
+		}
+		p.line(`    <testcase name="%v" classname="%v"%v>`,
+			v.Figure+phrase.If(v.Group != "", " %s", v.Group)+phrase.If(limit != "", " %s", limit),
+			cmp.Or(v.File, "all sessions"), markup(place))
+		switch {
+		case v.State == gate.Unknown:
+			p.line(`      <skipped message="%v"></skipped>`, verdictText(v))
+		case v.State == gate.Crossed && v.Severity == gate.Error:
+			p.line(`      <failure message="%v" type="crossed">%v</failure>`, verdictText(v), GateLine(v))
+		default:
+			p.line("      <system-out>%v</system-out>", GateLine(v))
+		}
+		p.line("    </testcase>")
+	}
+	p.line("  </testsuite>")
+	p.line("</testsuites>")
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ctxtool/internal/base/table"
+	"ctxtool/internal/cache"
 	"ctxtool/internal/diff"
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/plan"
@@ -49,8 +50,38 @@ func patchSheets(p *plan.Plan) []table.Sheet {
 	if t.Difference == nil {
 		return []table.Sheet{s}
 	}
-	s.Above = append(s.Above, sentences("patch", t)...)
+	s.Above = append(s.Above, sentences(func(p prose) { p.prefix(t.Prefix); p.bill(t.Bill) })...)
 	return []table.Sheet{s, {Table: sizeTable(t.Sizes)}}
+}
+
+// prefix writes how much of the context a prompt cache still serves.
+func (p prose) prefix(of *hook.Prefix) {
+	if of.First == "" {
+		p.line("cache: the whole prefix stays cached")
+		return
+	}
+	first := of.First + " change"
+	if of.First == "system" {
+		first = "prompt changes"
+	}
+	p.line("cache: %v of %v and %v stay cached: the %v first", of.Messages, phrase.Count(of.Of, "message"),
+		phrase.Count(of.Kept, "token"), first)
+	p.line("cache: %v are billed again%v", phrase.Count(of.Rebilled, "token"),
+		phrase.If(of.Priced, ": %s", phrase.Dollars(of.Cost)))
+}
+
+// bill writes a bill, if there is one.
+func (p prose) bill(of *hook.Bill) {
+	if of == nil {
+		return
+	}
+	served := func(s cache.Served) string {
+		return fmt.Sprintf("%d tokens read, %d written", s.Read, s.Write) +
+			phrase.If(of.Priced, ", %s", phrase.Dollars(s.Cost))
+	}
+	p.line("bill: %v for the prompts of %v, ideally cached", billChange(*of), phrase.Count(of.Requests, "request"))
+	p.line("bill as recorded: %v", served(of.Was))
+	p.line("bill with it: %v", served(of.Is))
 }
 
 // patching returns what a trial is of, and what is appended, in a few words.
@@ -205,7 +236,7 @@ func runSheets(p *plan.Plan, timed bool) []table.Sheet {
 	} else {
 		s.Table = s.Without("time")
 	}
-	s.Above = append(append(s.Above, failures(r.Rows)...), sentences("bill", r.Bill)...)
+	s.Above = append(append(s.Above, failures(r.Rows)...), sentences(func(p prose) { p.bill(r.Bill) })...)
 	if p.Written != "" && p.Written != "-" {
 		s.Notes = []string{"wrote the session with its patches to " + p.Written}
 	}

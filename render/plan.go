@@ -6,32 +6,29 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
-	"ctxtool/compact"
 	"ctxtool/internal/base/table"
 	"ctxtool/internal/check"
 	"ctxtool/internal/phrase"
 	"ctxtool/internal/plan"
 	"ctxtool/internal/redact"
-	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
 )
 
 func writePlan(w *bufio.Writer, p *plan.Plan, on Screen) (err error) {
 	switch {
 	case p.Reduction != nil:
-		err = fill(w, "reduction", p, on)
+		proseOn(w, on).reduction(p)
 	case p.Rewrite != nil:
 		err = writeRewrite(w, p)
 	case p.Redaction != nil:
-		err = fill(w, "redaction", p, on)
+		proseOn(w, on).redaction(p)
 	case p.Patch != nil:
 		err = writePatch(w, p, on)
 	case p.Run != nil:
 		writeSheets(w, runSheets(p, true), on)
 	default:
-		err = fill(w, "plan", p, on)
+		proseOn(w, on).plan(p)
 	}
 	if p.Next != "" {
 		fmt.Fprintf(w, "\n%s\n", p.Next)
@@ -39,29 +36,29 @@ func writePlan(w *bufio.Writer, p *plan.Plan, on Screen) (err error) {
 	return err
 }
 
-// summaryLines is the number of lines of a summary that text has.
-const summaryLines = 12
-
-// planFunctions are those of templates of plans.
-var planFunctions = map[string]any{
-	"planned": planned, "appending": appending, "figures": figures, "less": lessTokens, "under": under,
-	"under_layer": func(l compact.LayerPlan) string {
-		if l.Trigger != "" {
-			return under("") // what it was decided by has the name
-		}
-		return under(l.Pass)
-	},
-	"differs":    func(a, b *check.Figures) bool { return a != nil && b != nil && *a != *b },
-	"characters": utf8.RuneCountInString, "cost": cost, "name": models.Ref.Name, "setting": models.Ref.Setting,
-	"changes": changesTable,
-	"more_changes": func(r *compact.Reduction) int {
-		return max(0, len(r.Changes)-plan.MostChanges) + max(0, len(r.Cannot)-plan.MostChanges)
-	},
-	"first_lines": func(text string) []string { return linesOf(text)[:min(summaryLines, len(linesOf(text)))] },
-	"more_lines":  func(text string) int { return max(0, len(linesOf(text))-summaryLines) },
-	"left_over":   leftOver, "placed": placed, "versions": versions, "options": optionText,
-	"redacted": redacted, "found": foundTable, "not_searched": notSearched,
+// plan writes what is appended, and how it changes the context.
+func (p prose) plan(of *plan.Plan) {
+	p.line("%v: %v", planned(of), appending(of))
+	for _, line := range of.Lines {
+		p.line("  %v", strings.TrimRight(line, " "))
+	}
+	if differ(of.Before, of.After) {
+		p.sizes(of)
+	}
 }
+
+// sizes writes the sizes of the context before and after a plan.
+func (p prose) sizes(of *plan.Plan) {
+	before := "pi cannot build one"
+	if *of.Before != (check.Figures{}) || of.Session.Leaf == "" {
+		before = figures(*of.Before)
+	}
+	p.line("  context before: %v", before)
+	p.line("  context after:  %v", figures(*of.After))
+}
+
+// differ reports whether two figures are known and differ.
+func differ(a, b *check.Figures) bool { return a != nil && b != nil && *a != *b }
 
 // planned returns the name of a plan's session.
 func planned(p *plan.Plan) string {
@@ -151,11 +148,11 @@ func writePlans(w *bufio.Writer, ps Plans, on Screen) error {
 		Value: func(p *plan.Plan) any { return p.Session.File }, Flex: true}}
 	columns = slices.Concat(columns, partColumns(ps.All), rest)
 	WriteTable(w, table.Stream(slices.Values(ps.All), columns), on)
-	err := writeSum(w, ps.All)
+	writeSum(w, ps.All)
 	if ps.Next != "" {
 		fmt.Fprintf(w, "\n%s\n", ps.Next)
 	}
-	return err
+	return nil
 }
 
 // partColumns returns the columns that depend on the kind of plans.
@@ -258,16 +255,38 @@ func leftOver(p *plan.Plan) (left []check.Finding) {
 // under returns the beginning of a line of a list: a name, or nothing below it.
 func under(name string) string { return fmt.Sprintf("%-14s ", name) }
 
-// notSearched returns what redaction does not look into, or its names.
-func notSearched(what string) any {
-	if what == "" {
-		return redact.NotSearched
+// redaction writes what was found, and what was not searched.
+func (p prose) redaction(of *plan.Plan) {
+	sum, what := redacted(of.Found), "nothing to redact"
+	if sum.Values > 0 || sum.Places > 0 {
+		what = phrase.Count(sum.Values, "value") + " in " + phrase.Count(sum.Places, "place")
+	}
+	p.line("%v: %v", of.Session.File, what+
+		phrase.If(of.Stripped > 0, "; %s stripped", phrase.Count(of.Stripped, "signature"))+
+		phrase.If(of.Images > 0, "; %s not searched", phrase.Count(of.Images, "image"))+
+		phrase.If(of.Bared > 0, ", metadata of %d removed", of.Bared)+
+		phrase.If(of.Unread > 0, ", %d cannot be read and may have metadata", of.Unread)+
+		phrase.If(of.Dropped > 0, "; %s replaced", phrase.Count(of.Dropped, "image")))
+	if of.Named > 0 {
+		p.line("names of home directories: %v outside of paths; --names replaces them too",
+			phrase.Count(of.Named, "more place"))
+	}
+	p.table(foundTable(of.Found, of.Report))
+	if of.Report {
+		p.line("not searched:")
 	}
 	var names []string
-	for _, of := range redact.NotSearched {
-		names = append(names, of.Name)
+	for _, not := range redact.NotSearched {
+		if names = append(names, not.Name); of.Report {
+			p.line("  %v: %v", not.Name, not.About)
+		}
 	}
-	return strings.Join(names, ", ")
+	if !of.Report {
+		p.line("not searched: %v (--report explains)", strings.Join(names, ", "))
+	}
+	if of.Written != "" && of.Written != "-" {
+		p.line("written to %v", of.Written)
+	}
 }
 
 // foundTable returns what each rule has found, with all entries for a report in full.

@@ -16,9 +16,12 @@ import (
 // writeRewrite writes the plan line by line. A change of more than three lines is one line
 // with their number.
 func writeRewrite(w *bufio.Writer, p *plan.Plan) error {
-	if err := fill(w, "rewriting", p, Screen{}); err != nil {
-		return err
+	text, what := proseOn(w, Screen{}), "nothing to do"
+	if !p.Same {
+		what = fmt.Sprintf("%s changed, %d added, %d removed, %d in quarantine", phrase.Count(p.Changed, "line"), p.Added,
+			p.Removed, p.Quarantined)
 	}
+	text.line("%v: %v%v", p.Session.File, phrase.If(p.Rewrite.From != p.Rewrite.To, "version %s, ", versions(p.Rewrite)), what)
 	times := map[string]int{}
 	for c, err := range p.Rewrite.Changes {
 		if err != nil {
@@ -44,7 +47,32 @@ func writeRewrite(w *bufio.Writer, p *plan.Plan) error {
 			fmt.Fprintf(w, "  %6d  %-8s  %s%s\n", l.Line, l.Entry, sessionfmt.Clean(n), more)
 		}
 	}
-	return fill(w, "rewritten", p, Screen{})
+	text.rewritten(p)
+	return nil
+}
+
+// rewritten writes what a rewrite leaves, and where its files are.
+func (p prose) rewritten(of *plan.Plan) {
+	for _, note := range of.Rewrite.Notes {
+		p.line("  %v", note)
+	}
+	if differ(of.Before, of.After) {
+		p.sizes(of)
+	} else if of.Before != nil && of.After != nil {
+		p.line("  context: %v, as before", figures(*of.Before))
+	}
+	for _, f := range leftOver(of) {
+		p.line("  not changed: %v", placed(f))
+	}
+	if of.Written != "" && of.Written != "-" {
+		p.line("  written to %v", of.Written)
+	}
+	if of.Kept != "" {
+		p.line("  original kept as %v", of.Kept)
+	}
+	if of.Quarantine != "" {
+		p.line("  quarantine %v", of.Quarantine)
+	}
 }
 
 // versions returns the version of a session, and the one that it is migrated to.
@@ -142,16 +170,36 @@ type Policies struct {
 }
 
 // writePolicies writes policies as text, each with its layers below it.
-func writePolicies(w *bufio.Writer, list Policies, on Screen) error {
+func writePolicies(w *bufio.Writer, list Policies, on Screen) {
 	for k, p := range list.Policies {
 		if k > 0 {
 			w.WriteByte('\n')
 		}
-		if err := fill(w, "policy", p, on); err != nil {
-			return err
-		}
+		proseOn(w, on).policy(p)
 	}
-	return nil
+}
+
+func (p prose) policy(of *compact.Policy) {
+	p.line("%v: %v", of.Name, of.About)
+	p.line("  window %v, counted by %v", of.Window, of.Counter.Name)
+	if of.Note != "" {
+		p.line("  %v", of.Note)
+	}
+	p.layers("  ", of.Layers)
+	for _, preset := range of.Presets {
+		p.line("  preset %v, %v", preset.Name, preset.About)
+		p.layers("    ", preset.Layers)
+	}
+}
+
+func (p prose) layers(before string, all []compact.Layer) {
+	for _, l := range all {
+		when := ""
+		if l.When != nil {
+			when = "  " + fmt.Sprint(l.When)
+		}
+		p.line("%v%v %v%v", before, fmt.Sprintf("%-14s", l.Pass.Name), optionText(l.Options), when)
+	}
 }
 
 // optionText returns options in a line: names as in a configuration, and values.

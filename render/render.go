@@ -5,6 +5,7 @@ package render
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"iter"
 	"math"
@@ -176,21 +177,34 @@ func writeFull(w *bufio.Writer, r Report) error {
 	if err != nil {
 		return err
 	}
-	head := map[string]any{"Model": model, "Window": limit, "Prompt": prompt, "NoParts": "", "NoTools": "(none)"}
+	window, noParts, noTools := fmt.Sprint(limit), "", "(none)"
 	if e.Replay().Rules != replay.ByEnvelope { // whose text is the reference's
 		system, tools := e.Unrecorded(prompt)
 		if limit == 0 {
-			head["Window"] = "not known"
+			window = "not known"
 		}
 		if system {
-			head["NoParts"] = "(not in the file)\n\n"
+			noParts = "(not in the file)\n\n"
 		}
 		if tools {
-			head["NoTools"] = "(not in the file)"
+			noTools = "(not in the file)"
 		}
 	}
-	if err := execute(w, "full", head, Screen{}, asItIs); err != nil {
-		return err
+	fmt.Fprintf(w, "# Context Envelope\n\n## Meta\n\n- model: %s/%s\n- context window: %s\n\n", model.Provider,
+		model.ID, window)
+	fmt.Fprintf(w, "## Options\n\n```json\n%s\n```\n\n## System (parts)\n\n", indentOptions(prompt.Options))
+	for _, p := range prompt.Parts {
+		fmt.Fprintf(w, "### %s\n```text\n%s\n```\n\n", p.Name, jsonl.UTF8(p.Text))
+	}
+	if len(prompt.Parts) == 0 {
+		w.WriteString(noParts)
+	}
+	w.WriteString("## Tools\n\n")
+	for _, tool := range prompt.Tools {
+		fmt.Fprintf(w, "- **%s**: %s\n", tool.Name, truthyText(tool.Raw.Get("description")))
+	}
+	if len(prompt.Tools) == 0 {
+		w.WriteString(noTools + "\n")
 	}
 	fmt.Fprintf(w, "\n## Messages (cached)\n\ncount: %d\n\n", e.Cached())
 	if err := writeMessageLines(w, e.CachedMessages()); err != nil {
@@ -295,9 +309,25 @@ func writeTransforms(w *bufio.Writer, e *replay.Envelope) error {
 		if err != nil {
 			return err
 		}
-		if err := execute(w, "transform", line, Screen{}, asItIs); err != nil {
-			return err
-		}
+		writeTransform(w, line)
 	}
 	return nil
+}
+
+func writeTransform(w *bufio.Writer, line jsonl.Value) {
+	display := line.Get("display")
+	shown := func(name string) string { return truthyText(display.Get(name)) }
+	fmt.Fprintf(w, "\n### %s\n",
+		cmp.Or(shown("title"), truthyText(line.Get("transformerName")), "(unknown)"))
+	if summary := shown("summary"); summary != "" {
+		fmt.Fprintf(w, "\n%s\n", summary)
+	}
+	if id := shown("rendererId"); id != "" {
+		fmt.Fprintf(w, "\nrendererId: `%s`\n", id)
+	}
+	if text := shown("markdown"); text != "" {
+		fmt.Fprintf(w, "\n%s\n", text)
+	} else {
+		fmt.Fprintf(w, "\nops: %s\n", opNames(line))
+	}
 }

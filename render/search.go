@@ -265,42 +265,80 @@ func writeFoundMarkdown(w *bufio.Writer, f Found) error {
 			logs = append(logs, h)
 		}
 	}
-	for _, list := range []struct {
-		name, none string
-		hits       []search.Hit
-		asked      bool
-	}{
-		{"history", "No matching shell history found.\n", shell, f.Source == search.InHistory},
-		{"logs", "No matching log events found.\n", logs, f.Source == search.InLogs},
-	} {
-		if len(list.hits) > 0 {
-			if err := fillMarkdown(w, list.name, list.hits); err != nil {
-				return err
-			}
-		} else if list.asked {
-			w.WriteString(list.none)
+	p := markdownProse(w)
+	switch {
+	case len(shell) > 0:
+		p.line("# Shell History (%v results)\n", len(shell))
+		for _, h := range shell {
+			p.line("%v (%v)", p.code(eventLine(h.Event)), h.Clock("2006-01-02 15:04"))
 		}
+	case f.Source == search.InHistory:
+		p.line("No matching shell history found.")
+	}
+	switch {
+	case len(logs) > 0:
+		p.logs(logs)
+	case f.Source == search.InLogs:
+		p.line("No matching log events found.")
 	}
 	return nil
 }
 
+// logs writes events of logs.
+func (p prose) logs(all []search.Hit) {
+	p.line("# Log Search (%v results)\n", len(all))
+	for _, h := range all {
+		p.line("[%v] %v", h.Clock("2006-01-02 15:04:05"), p.code(eventLine(h.Event)))
+		if h.Event.Event != "bash_exec" {
+			continue
+		}
+		p.line("  output: %v", p.code(h.Event.Stdout))
+		if h.Event.Stderr != "" {
+			p.line("  stderr: %v", p.code(h.Event.Stderr))
+		}
+		p.line("")
+	}
+}
+
 // writeFoundSessions writes sessions as gsh does, or without a query a list of them.
 func writeFoundSessions(w *bufio.Writer, f Found) error {
-	var found struct {
-		Query    string
-		Sessions []search.Session
-		All      int
-	}
-	found.Query, found.All = f.Query, len(f.Sessions)
+	var found []*search.Session
 	for s, err := range f.Read(f.Limit, hitsEach) {
 		if err != nil {
 			return err
 		}
 		if len(s.Hits) > 0 { // else redaction has removed what matched
-			found.Sessions = append(found.Sessions, *s)
+			found = append(found, new(*s))
 		}
 	}
-	return fillMarkdown(w, "sessions", found)
+	p := markdownProse(w)
+	switch {
+	case f.Query != "" && len(found) > 0:
+		p.line("# Session Search: \"%v\" (%v results)\n", f.Query, len(found))
+	case f.Query != "":
+		p.line("No sessions matching \"%v\" found.", f.Query)
+	case len(found) > 0:
+		p.line("# Recent Sessions (%v total)\n", len(f.Sessions))
+	default:
+		p.line("No saved sessions found.")
+	}
+	for _, s := range found {
+		title := []rune(cmp.Or(strings.TrimSpace(s.Title()), "(untitled)"))
+		named := string(title[:min(len(title), titleLength)])
+		if f.Query == "" {
+			p.line("- %v (%v) | %v msgs | %v", named, dayAndMinute(s.Time), s.Messages, s.CWD)
+			continue
+		}
+		p.line("## %v (%v)", named, dayAndMinute(s.Time))
+		p.line("Session: %v | %v messages | cwd: %v", s.ID[:min(8, len(s.ID))], s.Messages, s.CWD)
+		for _, h := range s.Hits {
+			if h.Where != search.Name {
+				p.line("  > %v", h.Text)
+			}
+		}
+		p.line("")
+	}
+	return nil
 }
 
 // titleLength is how much of a title gsh prints, characters.

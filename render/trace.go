@@ -15,6 +15,7 @@ import (
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // writeTrace writes a trace as text: files that the query names, then messages by their state,
@@ -287,14 +288,74 @@ func writeShown(w *bufio.Writer, all []entry.Shown, on Screen) error {
 		if i > 0 {
 			w.WriteByte('\n')
 		}
-		if err := fill(w, "entry", s, on); err != nil {
-			return err
-		}
+		proseOn(w, on).entry(&s)
 		for line := range strings.Lines(string(phrase.Indent(s.Entry))) {
 			w.WriteString(sessionfmt.Clean(strings.TrimSuffix(line, "\n")) + "\n")
 		}
 	}
 	return nil
+}
+
+// entry writes what an entry is and what it does.
+func (p prose) entry(s *entry.Shown) {
+	kind := p.paint(kindStyle(s.Kind), s.Kind)
+	label := markup("")
+	if s.Label != "" {
+		label = p.paint(changed, " ["+sessionfmt.Quote(s.Label)+"]")
+	}
+	p.line("%v %v, line %v%v%v%v", p.paint(heading, orDash(entryID(s.ID))), kind, s.Line, label,
+		phrase.If(s.Parent != "", ", below %s", sessionfmt.Quote(s.Parent)),
+		phrase.If(!s.Active, ", not on the path to the leaf"))
+	if s.Effect != nil {
+		p.effect(s.Effect)
+	}
+	display := s.Entry.Get("display")
+	if title := truthyText(display.Get("title")); title != "" {
+		summary := truthyText(display.Get("summary"))
+		p.line("  shown as: %v%v", title, phrase.If(summary != "", ", %s", summary))
+	}
+	if id := truthyText(display.Get("rendererId")); id != "" {
+		props := string(display.Get("rendererProps").AppendMinified(nil))
+		p.line("  drawn by: %v%v", id, phrase.If(props != "", " with %s", props))
+	}
+}
+
+// truthyText returns a text, empty for a value that is none.
+func truthyText(v jsonl.Value) string {
+	if !v.Truthy() {
+		return ""
+	}
+	return v.Text()
+}
+
+// effect writes how an entry changes the context.
+func (p prose) effect(e *entry.Effect) {
+	was, is := e.Was.Or(e.Before), e.Is.Or(e.After)
+	comparable := was.Guessed() == is.Guessed() // else of one of them only a part is known
+	change := func(name string, by int) string { return phrase.If(by != 0, "; %s %+d", name, by) }
+	p.line("  context: %v to %v tokens%v%v%v%v", tokensIn(was), tokensIn(is),
+		phrase.If(comparable, " (%+d)", is.Tokens-was.Tokens), change("system", e.After.System-e.Before.System),
+		change("tools", e.After.Tools-e.Before.Tools), change("messages", e.After.Messages-e.Before.Messages))
+	if e.Entered != 0 {
+		p.line("  messages entered: %v", e.Entered)
+	}
+	for _, list := range []struct {
+		what  string
+		as    style
+		names []string
+	}{
+		{"parts set", added, e.Parts}, {"parts removed", removed, e.PartsRemoved}, {"tools set", added, e.Tools},
+		{"tools removed", removed, e.ToolsRemoved},
+	} {
+		if len(list.names) > 0 {
+			p.line("  %v: %v", list.what, p.paint(list.as, strings.Join(list.names, ", ")))
+		}
+	}
+	kept := p.paint("", "kept")
+	if e.Broken != "" {
+		kept = p.paint(warning, "broken, "+e.Broken)
+	}
+	p.line("  cached prefix: %v", kept)
 }
 
 // writeCountLines writes an object for each text, and the sum on the last line.

@@ -96,7 +96,7 @@ var writers = append([]writer{
 	plain("json", writeDiffLine),
 	screened("text", writeEntries),
 	text("stat", writeEntriesStat),
-	plain("markdown", writeEntriesMarkdown),
+	text("markdown", writeEntriesMarkdown),
 	coloured(writeEntries, entriesTitle),
 
 	text("text", writeCheck),
@@ -122,8 +122,8 @@ var writers = append([]writer{
 	screened("text", writeFound),
 	plain("markdown", writeFoundMarkdown),
 	plain("jsonl", writeFoundLines),
-	screened("text", writeTask),
-	plain("markdown", writeTaskMarkdown),
+	text("text", writeTask),
+	text("markdown", writeTaskMarkdown),
 	jsonlOf(func(t *search.Task) []*search.Task { return []*search.Task{t} }),
 	text("text", writeAmbient),
 	text("markdown", writeAmbient),
@@ -156,7 +156,7 @@ var writers = append([]writer{
 
 	text("text", writeModels),
 	jsonlOf(func(m Models) []ModelLine { return m.Models }),
-	screened("text", writePolicies),
+	text("text", writePolicies),
 
 	sheets("text", simulationSheets),
 	sheets("markdown", simulationSheets),
@@ -173,9 +173,9 @@ var writers = append([]writer{
 	plain("json", writeStatsJSON),
 	plain("jsonl", writeStatsJSON),
 	text("github", func(w *bufio.Writer, s Stats, on Screen) { writeGateAnnotations(w, s.Gate, on) }),
-	plain("junit", func(w *bufio.Writer, s Stats) error { return writeGateJUnit(w, s.Gate) }),
+	text("junit", func(w *bufio.Writer, s Stats, on Screen) { writeGateJUnit(w, s.Gate, on) }),
 	text("github", writeGateAnnotations),
-	plain("junit", writeGateJUnit),
+	text("junit", writeGateJUnit),
 	plain("sarif", func(w *bufio.Writer, s Stats) error { return writeGateSARIF(w, s.Gate) }),
 	plain("sarif", writeGateSARIF),
 }, forms(func(f *body.Form) writer {

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"text/template"
 
-	"ctxtool/internal/base/tmpl"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -24,12 +24,8 @@ type Prompt struct {
 //go:embed requests.tmpl
 var requestTexts string
 
-var requests = sync.OnceValue(func() tmpl.Templates {
-	var all tmpl.Templates
-	if err := all.Parse("", requestTexts); err != nil {
-		panic(err) // it is in the binary
-	}
-	return all
+var requests = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Parse(requestTexts)) // it is in the binary
 })
 
 // notesStyle is the style of session notes, with SWE-CLI's layout.
@@ -70,11 +66,11 @@ func (r Request) text(p Prompt) (string, error) {
 		return "", r.View.texts.err
 	}
 	var b strings.Builder
-	all := requests()
 	if p.Own != nil {
-		all, name = p.Own.templates, ownName
+		err := p.Own.write(&b, in)
+		return b.String(), err
 	}
-	err := all.Execute(&b, name, in.fields())
+	err := requests().ExecuteTemplate(&b, name, in)
 	return b.String(), err
 }
 
@@ -192,17 +188,19 @@ type requestText struct {
 	Tokens       int    // of the conversation
 }
 
-func (t requestText) fields() map[string]any {
-	return map[string]any{
-		"Conversation": t.Conversation, "Previous": t.Previous, "Before": t.Before, "After": t.After,
-		"Identifiers": t.Identifiers, "Focus": t.Focus, "Part": t.Part, "Messages": t.Messages, "Tokens": t.Tokens,
-	}
+// Wording is the text of a prompt, from ParsePrompt.
+type Wording struct {
+	text  *template.Template
+	after bool // the text comes after the conversation, of which it has no placeholder
 }
 
-// Wording is the text of a prompt, from ParsePrompt.
-type Wording struct{ templates tmpl.Templates }
-
-const ownName = "prompt"
+// write writes a request with this wording.
+func (w *Wording) write(b *strings.Builder, t requestText) error {
+	if w.after {
+		fmt.Fprintf(b, "<conversation>\n%s\n</conversation>\n\n", t.Conversation)
+	}
+	return w.text.Execute(b, t)
+}
 
 // ParsePrompt parses a prompt for summaries. A prompt without the placeholder of the
 // conversation is placed after it.
@@ -210,13 +208,10 @@ func ParsePrompt(text string) (*Wording, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, fmt.Errorf("the prompt is empty")
 	}
-	if !strings.Contains(text, ".Conversation") {
-		text = "<conversation>\n{{.Conversation}}\n</conversation>\n\n" + text
-	}
-	own := new(Wording)
-	err := own.templates.Parse(ownName, text)
-	if err == nil {
-		err = own.templates.Execute(&strings.Builder{}, ownName, requestText{}.fields()) // an unknown placeholder
+	own := &Wording{after: !strings.Contains(text, ".Conversation")}
+	var err error
+	if own.text, err = template.New("prompt").Parse(text); err == nil {
+		err = own.write(new(strings.Builder), requestText{}) // an unknown placeholder
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w; the placeholders are {{.Conversation}}, {{.Previous}}, {{.Before}}, {{.After}}, "+

@@ -111,7 +111,8 @@ const mostLosses = 10
 func cacheSheets(c *cache.Report) []table.Sheet {
 	above, decimals := worstLoss(c)
 	all := []table.Sheet{{
-		Above: append(append(verdictOn(c.Total), above...), cacheRules(c.Total.Rules)...), Table: table.Stream(c.Rows, requestColumns(decimals)),
+		Above: slices.Concat(verdictOn(c.Total), above, cacheRules(c.Total.Rules)),
+		Table: table.Stream(c.Rows, requestColumns(decimals)),
 	}}
 	for _, list := range []struct {
 		title  string

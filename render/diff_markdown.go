@@ -65,7 +65,8 @@ func (p *diffPage) contexts() {
 	}
 	writeMarkdownTable(p.w, table.Of(x.categories(), slices.Concat([]col[*category]{
 		{Name: "", Value: func(c *category) any { return c.name }},
-	}, sidesColumns("tokens A", "tokens B", "change", tokensOf), sidesColumns("bytes A", "bytes B", "change", bytesOf))))
+	}, sidesColumns("tokens A", "tokens B", "change", tokensOf),
+		sidesColumns("bytes A", "bytes B", "change", bytesOf))))
 }
 
 type diffPage struct {

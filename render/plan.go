@@ -277,7 +277,8 @@ func (p prose) redaction(of *plan.Plan) {
 	}
 	var names []string
 	for _, not := range redact.NotSearched {
-		if names = append(names, not.Name); of.Report {
+		names = append(names, not.Name)
+		if of.Report {
 			p.line("  %v: %v", not.Name, not.About)
 		}
 	}

@@ -18,10 +18,11 @@ import (
 func writeRewrite(w *bufio.Writer, p *plan.Plan) error {
 	text, what := proseOn(w, Screen{}), "nothing to do"
 	if !p.Same {
-		what = fmt.Sprintf("%s changed, %d added, %d removed, %d in quarantine", phrase.Count(p.Changed, "line"), p.Added,
-			p.Removed, p.Quarantined)
+		what = fmt.Sprintf("%s changed, %d added, %d removed, %d in quarantine", phrase.Count(p.Changed, "line"),
+			p.Added, p.Removed, p.Quarantined)
 	}
-	text.line("%v: %v%v", p.Session.File, phrase.If(p.Rewrite.From != p.Rewrite.To, "version %s, ", versions(p.Rewrite)), what)
+	r := p.Rewrite
+	text.line("%v: %v%v", p.Session.File, phrase.If(r.From != r.To, "version %s, ", versions(r)), what)
 	times := map[string]int{}
 	for c, err := range p.Rewrite.Changes {
 		if err != nil {

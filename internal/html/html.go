@@ -15,8 +15,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"text/template"
 
-	"ctxtool/internal/base/tmpl"
 	"ctxtool/internal/report"
 	"ctxtool/internal/simulate"
 	"ctxtool/sessionfmt"
@@ -254,14 +254,8 @@ const (
 )
 
 // templates are the pages, and what they share.
-var templates = sync.OnceValue(func() tmpl.Templates {
-	var all tmpl.Templates
-	for _, name := range []string{"page.html", "index.html", "simulate.html", "shared.html"} {
-		if err := all.Parse(name, readFile(name)); err != nil {
-			panic(err) // it is in the binary
-		}
-	}
-	return all
+var templates = sync.OnceValue(func() *template.Template {
+	return template.Must(template.ParseFS(pageFiles, "*.html")) // they are in the binary
 })
 
 func readFile(name string) string {
@@ -290,7 +284,7 @@ func assemble(page, policy string, modules, libraries []string) string {
 	}
 	css := readFile("page.css")
 	var out strings.Builder
-	err := templates().Execute(&out, page, map[string]any{
+	err := templates().ExecuteTemplate(&out, page, map[string]any{
 		"Title": titleMark, "Data": strings.TrimSuffix(dataMark, "\n"), "Scripts": scripts, "Style": css,
 		"Policy": fmt.Sprintf(policy, strings.Join(hashes, " "), hash(css)),
 	})

@@ -34,14 +34,15 @@ const MinValue = 4
 
 // A Redactor finds and replaces secrets. It is safe for concurrent use.
 type Redactor struct {
-	opt    Options
-	rules  []*rule
-	tokens []prefixed
-	sets   []*[256]bool // by token
-	heads  []string     // see keyHeads
-	names  []string     // of all rules; of overlapping hits the lower index wins
-	ofRule []int32      // indexes into names, by rule
-	ofKind []int32      // by token
+	opt      Options
+	rules    []*rule
+	tokens   []prefixed
+	sets     []*[256]bool // by token
+	heads    []string     // see keyHeads
+	names    []string     // of all rules; of overlapping hits the lower index wins
+	ofRule   []int32      // indexes into names, by rule
+	ofKind   []int32      // by token
+	ofMarker []int32      // by marker
 
 	// indexes into names: first is that of rules[0], key of private keys
 	value, first, key, generic, shaped, email, home int32
@@ -77,6 +78,7 @@ const (
 	useKeyword
 	useName
 	useShape
+	useMarker
 	useValue
 	useEmail
 	useHome
@@ -133,6 +135,9 @@ func (r *Redactor) name() {
 	}
 	for _, t := range r.tokens {
 		r.ofKind = append(r.ofKind, number(t.ID))
+	}
+	for _, m := range markers {
+		r.ofMarker = append(r.ofMarker, number(m.ID))
 	}
 	for _, rule := range r.rules {
 		r.ofRule = append(r.ofRule, number(rule.ID))
@@ -252,6 +257,9 @@ func (r *Redactor) index() {
 	words.add("-----end", use{kind: useKeyEnd})
 	for _, word := range nameWords {
 		words.add(lowerASCII(word), use{kind: useName})
+	}
+	for k, m := range markers {
+		words.add(lowerASCII(m.Marker), use{kind: useMarker, rule: int32(k)})
 	}
 	for _, word := range shapeWords {
 		words.add(word, use{kind: useShape})

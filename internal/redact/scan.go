@@ -46,15 +46,17 @@ type Scanner struct {
 	queue            []foundUse // of tokens and keys
 	names            []nameUse  // words of names
 	namer            nameReader
-	shaped           []int32 // where words of shapeWords end
-	runStart, runEnd int     // the value without quotes that was read last
-	ends             []int   // by token: where its characters end
-	noting           bool    // words are noted
-	line             []byte  // what is searched; its texts are parts of it
-	quoted           int8    // it has parts in quoted-printable, below 0 if not; 0 if it was not looked for them
-	spotted          bool    // worth has noted the words of the string that is searched next
-	spots            []spot  // the words of the text that was searched last
-	before           []spot  // and of the one before it
+	shaped           []int32    // where words of shapeWords end
+	runStart, runEnd int        // the value without quotes that was read last
+	marks            []foundUse // of markers
+	markEnds         []int      // by marker: where the last run around it ends
+	ends             []int      // by token: where its characters end
+	noting           bool       // words are noted
+	line             []byte     // what is searched; its texts are parts of it
+	quoted           int8       // it has parts in quoted-printable, below 0 if not; 0 if it was not looked for them
+	spotted          bool       // worth has noted the words of the string that is searched next
+	spots            []spot     // the words of the text that was searched last
+	before           []spot     // and of the one before it
 
 	encoded []byte // that is being decoded
 	join    []byte // see joins
@@ -71,6 +73,7 @@ func (r *Redactor) NewScanner() *Scanner {
 	return &Scanner{
 		r: r, dfas: make([]*dfa, n), known: map[string]bool{}, allowedMatches: map[string]bool{},
 		seen: make([]bool, n), parts: make([]uint8, n), starts: make([][]int32, n), ends: make([]int, len(r.tokens)),
+		markEnds: make([]int, len(markers)),
 	}
 }
 
@@ -286,6 +289,13 @@ func (s *Scanner) finish(dst []hit, text []byte) []hit {
 		dst = s.shapeAt(dst, text, int(end))
 	}
 	s.shaped = s.shaped[:0]
+	for _, f := range s.marks {
+		dst = s.markedAt(dst, text, f.use.rule, f.at)
+	}
+	if len(s.marks) > 0 {
+		s.marks = s.marks[:0]
+		clear(s.markEnds)
+	}
 	if len(s.names) > 0 {
 		s.runEnd = 0
 		dst = s.assigned(dst, text)
@@ -309,6 +319,8 @@ func (s *Scanner) use(dst []hit, text []byte, word int32, end int) []hit {
 			s.queue = append(s.queue, foundUse{u, end - u.size})
 		case useName:
 			s.names = append(s.names, nameUse{int32(end - u.size), int32(end)})
+		case useMarker:
+			s.marks = append(s.marks, foundUse{u, end - u.size})
 		case useShape:
 			s.shaped = append(s.shaped, int32(end))
 		case useKeyword:

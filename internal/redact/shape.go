@@ -24,6 +24,13 @@ func (s *Scanner) shapes(dst []hit, text []byte, start, end int) []hit {
 				signs++
 			}
 		}
+		if to-at >= shortestForm {
+			if from, till, ok := formAt(text, at, to); ok {
+				dst = append(dst, hit{rule: s.r.shaped, start: from, end: till, value: string(text[from:till])})
+				at = max(to, till) + 1
+				continue
+			}
+		}
 		if signs > 0 && to-at >= shortestShape && to-at <= longestShape {
 			n := len(dst)
 			if dst = s.shape(dst, text, at, to); len(dst) > n {

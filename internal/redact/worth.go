@@ -28,6 +28,8 @@ func (s *Scanner) worth(text []byte) bool {
 				found = promising(text, start, end)
 			case useShape:
 				found = shapeLength(text, end) >= minPart
+			case useMarker:
+				found = bytes.HasPrefix(text[start:], []byte(markers[u.rule].Marker))
 			case useToken:
 				k := &s.r.tokens[u.rule]
 				found = bytes.HasPrefix(text[start:], []byte(k.Prefix)) &&

@@ -43,7 +43,8 @@ func (s *Scanner) assigned(dst []hit, text []byte) []hit {
 		}
 		n := nameAt(text, int(f.at), int(f.end))
 		done = n.end
-		if bytes.HasSuffix(text[:n.start], []byte(markOpen)) || inPath(text, n) || !promising(text, n.start, n.end) {
+		if bytes.HasSuffix(text[:n.start], []byte(markOpen)) || inPath(text, n) && !isNamedPath(text, n) ||
+			!promising(text, n.start, n.end) {
 			continue
 		}
 		if n.strength == noName {
@@ -82,7 +83,26 @@ func inPath(text []byte, n naming) bool {
 	if bytes.HasPrefix(text[n.end:], []byte("--")) {
 		return true // the line before the data of a key
 	}
+	if before == '/' { // checksum/secret
+		from := n.start - 1
+		for from > 0 && n.start-from < 16 && isAlnum(text[from-1]) {
+			from--
+		}
+		if sumWords[string(lowered(text[from:n.start-1]))] {
+			return true
+		}
+	}
+	if before == ':' && after == ':' && byteAt(text, n.end+1) == ' ' &&
+		(n.start == 1 || text[n.start-2] <= ' ' || isQuote(text[n.start-2])) {
+		return false // a symbol of Ruby
+	}
 	return after == '/' || before == '/' && after != '=' && after != ':' || before == ':' && after == ':'
+}
+
+// isNamedPath reports whether a name ends a path that is the name of a value: "Name": "/shop/prod/db_password".
+func isNamedPath(text []byte, n naming) bool {
+	a := assignment{text: text, name: n}
+	return n.end < len(text) && isQuote(text[n.end]) && a.paired()
 }
 
 // An assignment is a name, and how far its value has been looked for.
@@ -146,11 +166,15 @@ func (a *assignment) step() {
 	case c == '>' || c == '|' || c == ',':
 		a.at++
 		switch {
+		case c == '>' && a.at-2 >= a.name.end && text[a.at-2] == '-' && isAlpha(next) && a.at > 2 &&
+			isAlnum(text[a.at-3]):
+			a.words++ // a field of an object
+			a.how = near
 		case c == '>' && a.at-2 >= a.name.end && (text[a.at-2] == '-' || text[a.at-2] == '='):
 			a.how = assigns
 		case c == '>' && a.words == 0 && a.lines == 0:
 			a.link(assigns)
-		case c == '|' && next == '|':
+		case c == '|' && next == '|', c == ',' && a.quotedName():
 			a.link(assigns)
 		default:
 			a.link(beside)
@@ -199,6 +223,23 @@ func (a *assignment) step() {
 	default:
 		a.candidate(a.at, a.runEnd(a.at), false)
 	}
+}
+
+// quotedName reports whether the place follows the comma after a name in quotes that is an argument: ("password", X.
+func (a *assignment) quotedName() bool {
+	n := a.name.end
+	start := a.name.start
+	for start > 0 && a.name.start-start < longestName && (nameRuneBefore(a.text[:start]) > 0 ||
+		a.text[start-1] == ':') {
+		start--
+	}
+	if start == 0 || a.lines > 0 || a.words > 0 || n+2 > len(a.text) || !isQuote(a.text[n]) ||
+		a.text[start-1] != a.text[n] {
+		return false
+	}
+	for start -= 2; start >= 0 && a.text[start] == ' '; start-- {
+	}
+	return start >= 0 && a.text[n+1] == ',' && (a.text[start] == '(' || a.text[start] == ',')
 }
 
 // neutral are signs that say nothing of whether a value follows.
@@ -260,9 +301,31 @@ func (a *assignment) newline(c byte) {
 	}
 	same := shared(before, a.text[a.at:])
 	a.at += same
+	a.at += ordinal(a.text[a.at:])
 	if how == near && !a.pair && len(bytes.Fields(before[same:])) > mostHeading {
 		a.stop = true // a sentence ends, and no heading
 	}
+}
+
+// ordinal returns the length of what precedes a value in a list by number, as redis-cli and IPython print it, or by
+// length, as Subversion stores it: 2) "X", (0) X, Out[3]: X, or V 14 and X in the next line.
+func ordinal(b []byte) int {
+	for _, head := range []string{"(", "Out["} {
+		rest, ok := bytes.CutPrefix(b, []byte(head))
+		if n := digits(rest); ok && n > 0 && n < 5 && n+2 < len(rest) && (rest[n] == ')' || rest[n] == ']' &&
+			rest[n+1] == ':') {
+			return len(head) + n + 2
+		}
+	}
+	if n := digits(b); n > 0 && n < 4 && n+1 < len(b) && b[n] == ')' && b[n+1] == ' ' {
+		return n + 2
+	}
+	if len(b) > 3 && (b[0] == 'V' || b[0] == 'v') && b[1] == ' ' {
+		if n := digits(b[2:]); n > 0 && n+2 < len(b) && b[2+n] == '\n' {
+			return n + 3
+		}
+	}
+	return 0
 }
 
 // shared returns the length of what two lines begin with: a comment sign, the mark of a diff, a time, a number.
@@ -286,16 +349,19 @@ func (a *assignment) tag() {
 	}
 	end := bytes.IndexByte(rest, '>')
 	opens := len(rest) > 1 && rest[1] != '/'
-	if end < 0 || bytes.IndexByte(rest[:end], '\n') >= 0 || a.how == assigns && a.lines == 0 && opens {
+	value := opens && a.words == 0 && a.lines == 0 && end > 1 && isValueKey(rest[1:end]) // <Password><Value>
+	if end < 0 || bytes.IndexByte(rest[:end], '\n') >= 0 || a.how == assigns && a.lines == 0 && opens && !value {
 		a.stop = true
 		return
 	}
-	if value := bytes.Index(rest[:end], []byte("value=")); value > 0 {
-		end = value + len("value")
+	if at := bytes.Index(rest[:end], []byte("value=")); at > 0 {
+		end = at + len("value")
 		a.how = assigns
 	}
 	a.at += end + 1
-	a.link(beside)
+	if a.link(beside); value {
+		a.how = assigns
+	}
 }
 
 // quote reads a quotation, or the end of the one that the name is in.
@@ -351,10 +417,11 @@ func (a *assignment) wide() {
 		a.link(beside)
 	case unicode.IsLetter(r):
 		start := a.at
-		for a.at < len(a.text) && a.text[a.at] >= utf8.RuneSelf {
-			a.at++
+		for a.at < len(a.text) && a.text[a.at] >= utf8.RuneSelf && unicode.IsLetter(r) {
+			a.at += n
+			r, n = utf8.DecodeRune(a.text[a.at:])
 		}
-		if verb := string(a.text[start:a.at]); verb == "是" || verb == "は" || verb == "为" || verb == "為" {
+		if particles[string(a.text[start:a.at])] {
 			a.said = true
 			return
 		}

@@ -2,6 +2,7 @@ package redact
 
 import (
 	"bytes"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -92,7 +93,7 @@ func (a *assignment) candidate(start, end int, quoted bool) {
 		a.how = near
 		return
 	}
-	if a.isValue(v, quoted) {
+	if a.isValue(v, quoted) && !(a.name.strength < passName && isDigest(v) && a.summed()) {
 		a.take(start, end)
 		return
 	}
@@ -153,6 +154,18 @@ func (a *assignment) otherName(v []byte, after int, quoted bool) (key []byte, re
 	}
 	return nil, 0
 }
+
+// summed reports whether the line says before the name that what follows is the fingerprint of a key, not a key.
+func (a *assignment) summed() bool {
+	start, _ := lineAround(a.text, a.name.start)
+	a.cost += a.name.start - start
+	found := false
+	sums.from(a.text[start:a.name.start], 0, 0, func(int32, int) { found = true })
+	return found
+}
+
+// sums are words before the name of a key that say that a digest after it is no key.
+var sums = newAutomaton(strings.Fields("cert x.509 x509 fingerprint checksum loaded digest public gpg verified issuer thumbprint"))
 
 // take adds a value. Of a change, the value after the arrow is one too.
 func (a *assignment) take(start, end int) {
@@ -227,6 +240,11 @@ func isValueKey(key []byte) bool { return valueKeys[string(lowered(bytes.Trim(ke
 // paired reports whether the name is the value of a name: name: PASSWORD, key="password".
 func (a *assignment) paired() bool {
 	i := a.name.start
+	for i > 1 && a.text[i-1] == '/' && a.name.start-i < longestLink { // it ends a path
+		for i--; i > 0 && a.name.start-i < longestLink && isShape(a.text[i-1]); i-- {
+		}
+	}
+	at := i
 	for most := 8; i > 0 && most > 0 && bytes.IndexByte([]byte(" \"'`\t>\\"), a.text[i-1]) >= 0; most-- {
 		if a.text[i-1] == '>' && i > 1 {
 			end := i - 1
@@ -240,7 +258,7 @@ func (a *assignment) paired() bool {
 		return false
 	}
 	for i--; i > 0 && bytes.IndexByte([]byte(" \"'`\t\\"), a.text[i-1]) >= 0; i-- {
-		if a.name.start-i > 24 {
+		if at-i > 24 {
 			return false
 		}
 	}

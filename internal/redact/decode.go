@@ -72,7 +72,8 @@ func botToken(text []byte, start, end int) int {
 	if n := end - start; n < 23 || n > 28 || end == len(text) || text[end] != '.' || text[start]-'M' > 2 {
 		return end
 	}
-	if id := decode(bytes.Clone(text[start:end])); (len(id) < 17 || digits(id) < len(id)) && !hasKinds(text[start:end], 3) {
+	if id := decode(bytes.Clone(text[start:end])); (len(id) < 17 || digits(id) < len(id)) &&
+		!hasKinds(text[start:end], 3) {
 		return end
 	}
 	to, dots := end, 0

@@ -109,7 +109,8 @@ func joined(text []byte, start, end int) (from, to int, ok bool) {
 	}
 	at := start - 1
 	switch c := text[at]; {
-	case c == '|' && len(v) >= 27 && len(v) <= 64: // laravel.com/docs/sanctum; developers.facebook.com/docs/facebook-login
+	case c == '|' && len(v) >= 27 && len(v) <= 64:
+		// laravel.com/docs/sanctum; developers.facebook.com/docs/facebook-login
 		for from = at; from > 0 && at-from < 20 && text[from-1]-'0' < 10; from-- {
 		}
 		return from, end, from < at && isMixedCode(v) && (len(v) == 27 || len(v) == 40 || len(v) == 48)

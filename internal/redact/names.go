@@ -38,6 +38,9 @@ const isHead = isPassword | isSecret | isKeyWord | isMedium
 // longestName is how many bytes of a name are read on either side of a word.
 const longestName = 64
 
+// longestHeading is how many bytes before a word such as key are read for what kind of key it is.
+const longestHeading = 24
+
 // A naming is a name of a secret in a text.
 type naming struct {
 	start, end int
@@ -52,6 +55,13 @@ func nameAt(text []byte, at, end int) naming {
 			if at+n <= len(text) {
 				if s, ok := unspaced[string(text[at:at+n])]; ok {
 					return naming{at, at + n, s, false}
+				}
+			}
+		}
+		if before := bytes.TrimRight(text[max(0, at-longestHeading):at], " _-"); unspacedKeys[string(text[at:end])] {
+			for _, word := range keyHeadings {
+				if n := len(before) - len(word); n >= 0 && bytes.EqualFold(before[n:], []byte(word)) {
+					return naming{at, end, strongName, false}
 				}
 			}
 		}
@@ -78,6 +88,14 @@ func nameAt(text []byte, at, end int) naming {
 	return n
 }
 
+// wordEnd returns where a word of nameWords ends whose use ends at text[end]: before the sign that may follow it.
+func wordEnd(text []byte, end int) int {
+	if c := text[end-1]; c < utf8.RuneSelf && !isAlnum(c) {
+		return end - 1
+	}
+	return end
+}
+
 // nameRune returns the size of the character at the start of b if names have it, 0 otherwise.
 func nameRune(b []byte) int {
 	if c := b[0]; c < utf8.RuneSelf {
@@ -87,7 +105,7 @@ func nameRune(b []byte) int {
 		return 0
 	}
 	r, n := utf8.DecodeRune(b)
-	if r < 0x2e80 && unicode.IsLetter(r) {
+	if r < 0x2e80 && (unicode.IsLetter(r) || unicode.IsMark(r)) {
 		return n
 	}
 	return 0
@@ -98,7 +116,7 @@ func nameRuneBefore(b []byte) int {
 		return nameRune(b[len(b)-1:])
 	}
 	r, n := utf8.DecodeLastRune(b)
-	if r < 0x2e80 && unicode.IsLetter(r) {
+	if r < 0x2e80 && (unicode.IsLetter(r) || unicode.IsMark(r)) {
 		return n
 	}
 	return 0
@@ -155,6 +173,11 @@ func (r *nameReader) role(k int) role {
 	if is, ok := nameRoles[string(word)]; ok {
 		return is
 	}
+	switch n := len(word); {
+	case n > 4 && string(word[n-4:]) == "pass" && !notPasswords[string(word)], n > 3 && string(word[n-3:]) == "pwd",
+		n > 2 && string(word[n-2:]) == "pw" && shortHeads[string(word[:n-2])]:
+		return isPassword
+	}
 	for _, end := range wholeNames {
 		if len(word) > len(end) && string(word[len(word)-len(end):]) == end {
 			return nameRoles[end]&(isPassword|isSecret) | isSecret
@@ -206,6 +229,8 @@ func (r *nameReader) judge(name []byte) strength {
 			return weakPass
 		}
 		return weakName
+	case word == "keys" && head > 0 && (string(r.word(head-1)) == "private" || string(r.word(head-1)) == "secret"):
+		return mediumName
 	case word == "tokens" || word == "keys" || word == "secrets" || word == "passwords":
 		return weakName
 	case kind&isPassword != 0:
@@ -269,7 +294,7 @@ func (s *Scanner) spaced(text []byte, n naming) naming {
 	}
 	n.strength = s.namer.judge(text[start:n.end])
 	to := qualifiedAfter(text, n.end)
-	if to > n.end && roleOf(text[start:n.end])&(isKeyWord|isSecret) != 0 {
+	if to > n.end && roleOf(text[start:n.end])&(isKeyWord|isSecret|isPassword) != 0 {
 		n.end, n.strength = to, max(n.strength, strongName)
 	}
 	return n

@@ -12,9 +12,10 @@ const (
 	ruleValue = "value"
 	ruleHome  = "home"
 
-	ruleGeneric = "generic-api-key" // see table_rules.go
-	ruleShape   = "token"           // of no provider that a rule names
-	ruleKey     = "private-key"     // also one of gitleaks'
+	ruleGeneric = "generic-api-key"     // see table_rules.go
+	ruleShape   = "token"               // of no provider that a rule names
+	ruleCommand = "command-line-secret" // see table_commands.go
+	ruleKey     = "private-key"         // also one of gitleaks'
 )
 
 // email finds the address around the @ at text[at], if there is one. The login of git at a host

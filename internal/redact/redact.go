@@ -45,7 +45,7 @@ type Redactor struct {
 	ofMarker []int32      // by marker
 
 	// indexes into names: first is that of rules[0], key of private keys
-	value, first, key, generic, shaped, email, home int32
+	value, first, key, generic, shaped, command, email, home int32
 
 	always []int32 // indexes of rules that are tried on every text
 	words  *automaton
@@ -79,6 +79,8 @@ const (
 	useName
 	useShape
 	useMarker
+	useCommand
+	useCall
 	useValue
 	useEmail
 	useHome
@@ -143,6 +145,7 @@ func (r *Redactor) name() {
 		r.ofRule = append(r.ofRule, number(rule.ID))
 	}
 	r.key = number(ruleKey)
+	r.command = number(ruleCommand)
 	r.generic = number(ruleGeneric)
 	r.shaped = number(ruleShape)
 	r.email = int32(len(r.names))
@@ -257,6 +260,16 @@ func (r *Redactor) index() {
 	words.add("-----end", use{kind: useKeyEnd})
 	for _, word := range nameWords {
 		words.add(lowerASCII(word), use{kind: useName})
+	}
+	for k, n := range commandNames() {
+		word := n.name + " "
+		if len(n.name) > 6 {
+			word = n.name
+		}
+		words.add(begin(word), use{kind: useCommand, rule: int32(k)})
+	}
+	for k, f := range calls {
+		words.add(f.Name, use{kind: useCall, rule: int32(k)})
 	}
 	for k, m := range markers {
 		words.add(lowerASCII(m.Marker), use{kind: useMarker, rule: int32(k)})

@@ -48,6 +48,7 @@ type Scanner struct {
 	namer            nameReader
 	shaped           []int32    // where words of shapeWords end
 	runStart, runEnd int        // the value without quotes that was read last
+	commands         []foundUse // of programs and calls
 	marks            []foundUse // of markers
 	markEnds         []int      // by marker: where the last run around it ends
 	ends             []int      // by token: where its characters end
@@ -289,6 +290,14 @@ func (s *Scanner) finish(dst []hit, text []byte) []hit {
 		dst = s.shapeAt(dst, text, int(end))
 	}
 	s.shaped = s.shaped[:0]
+	for _, f := range s.commands {
+		if f.use.kind == useCommand {
+			dst = s.commandAt(dst, text, f.use.rule, f.at)
+		} else {
+			dst = s.callAt(dst, text, f.use.rule, f.at)
+		}
+	}
+	s.commands = s.commands[:0]
 	for _, f := range s.marks {
 		dst = s.markedAt(dst, text, f.use.rule, f.at)
 	}
@@ -318,7 +327,9 @@ func (s *Scanner) use(dst []hit, text []byte, word int32, end int) []hit {
 		case useToken, useKeyBegin, useKeyEnd, useKeyHead:
 			s.queue = append(s.queue, foundUse{u, end - u.size})
 		case useName:
-			s.names = append(s.names, nameUse{int32(end - u.size), int32(end)})
+			s.names = append(s.names, nameUse{int32(end - u.size), int32(wordEnd(text, end))})
+		case useCommand, useCall:
+			s.commands = append(s.commands, foundUse{u, end - u.size})
 		case useMarker:
 			s.marks = append(s.marks, foundUse{u, end - u.size})
 		case useShape:

@@ -11,17 +11,23 @@ var nameRoles = func() map[string]role {
 	}{
 		{isPassword, `password passwords passwd passphrase passphrases passcode passcodes pwd pw pass passwort
 			passwörter passwoerter mdp kennwort kennwörter passe parola parole contraseña contrasena contraseñas
-			senha senhas пароль пароля паролем пароли passord lösenord wachtwoord heslo hasło`},
+			senha senhas пароль пароля паролем пароли паролю passord passordet lösenord lösenordet wachtwoord wachtwoorden heslo hesla
+			hasło hasła haslo hasłem contrasenya palavrapasse adgangskode adgangskoden kodeord løsenord salasana salasanan
+			jelszó jelszava şifre şifresi şifreniz sifre sifresi parolă lozinka lozinke zaporka geslo парола паролата
+			sandi katasandi khẩu κωδικός κωδικόσ κωδικο συνθηματικό पासवर्ड รหัสผ่าน סיסמה סיסמא הסיסמה المرور
+			السر passwörtern zugangscode assword assphrase rocommunity rwcommunity losung`},
 		{isSecret, `secret secrets token tokens credential credentials cred creds apikey apikeys apitoken authtoken
 			accesstoken accesskey secretkey privatekey masterkey authkey appkey jwt psk pat bearer geheimnis
 			geheimschlüssel zugangsschlüssel zugriffsschlüssel zugangsschluessel zugangsdaten jeton jetons
 			secreto secretos segredo segredos segreto segreti токен токена секрет секретный секретная
-			secrète secreta segreta sekret`},
+			secrète secreta segreta sekret sekretny hemlighet hemlig geheim geheime gizli tajný titok salaisuus hemmelighed
+			секретен sekretna tokenu tokenin tokenet tokenen żeton`},
 		{isKeyWord, `key keys schlüssel schluessel clé clés cle clef clave claves chave chaves chiave chiavi ключ
-			ключа ключи`},
-		{isMedium, `auth authorization salt pepper seed otp totp license licence licensekey hmac sas
+			ключа ключи ключем sleutel nyckel nyckeln nøkkel nøkkelen nøgle nøglen avain avaimen klucz klucza klíč kľúč klic
+			kulcs kulcsa cheie cheia anahtar anahtarı anahtari clau κλειδί кључ kunci khóa مفتاح מפתח`},
+		{isMedium, `community auth authorization salt pepper seed otp totp license licence licensekey hmac sas
 			keyphrase`},
-		{isQualifier, `acesso acceso accès accesso secreta privada privée zugangs de d l api access secret private master account encryption encrypt decryption signing sign admin app
+		{isQualifier, `ordine acesso acceso accès accesso secreta privada privée zugangs de d l api access secret private master account encryption encrypt decryption signing sign admin app
 			application service shared hmac auth client webhook deploy unseal recovery storage subscription
 			license consumer integration server rest write read live prod production root session cookie jwt
 			oauth user bot ingest ingestion sdk speech search maps translator openai anthropic azure aws gcp
@@ -34,7 +40,7 @@ var nameRoles = func() map[string]role {
 			i18n index group row column routing message locale translation feature registry hot short
 			accelerator known authorized natural surrogate composite unique candidate musical piano house
 			candidate öffentlicher publique pública pubblica публичный открытый restore dictionary lookup
-			etag shard hash sorting grouping keyboard`},
+			etag shard hash sorting grouping keyboard ch checksum jwks publisher`},
 		{isProperty, `id ids name names type types file files path paths dir uri url endpoint ttl expiry expires
 			expiration expired expire count counts limit limits length len size sizes version versions
 			algorithm alg algo header headers prefix suffix format policy provider hint field fields label
@@ -51,7 +57,8 @@ var nameRoles = func() map[string]role {
 			hints less free only store storage keeper bindings derivation derive usage uses constraint
 			constraints helper util utils test tests spec specs mock provider providers description desc
 			title text_input budget source sources comment comments verb noun names visibility visible
-			masked mask row rows column columns`},
+			masked mask row rows column columns mint mints address addresses contract contracts balance balances
+			supply holder holders decimals symbol standard transfer transfers swap pool deployer logo market marketing`},
 		{isCount, `max min num total prompt completion input output cached eos bos pad unk sep cls stop next page
 			pagination continuation sync cancellation cancel has is use show hide forgot missing invalid
 			expired num_ used remaining special reasoning thinking context window per avg mean target source
@@ -70,14 +77,34 @@ var wholeNames = []string{
 	"privatekey", "licensekey", "schlüssel", "schluessel", "пароль", "ключ", "токен",
 }
 
-// nameWords are the words that show where names of secrets may be, in small letters.
+// particles are words between a name and its value in scripts without spaces between words.
+var particles = wordSet("是 は が を 为 為 叫 就是 改成 改为 는 은 이 가 를 을")
+
+// notPasswords are words that end in pass and name none.
+var notPasswords = wordSet(`bypass compass trespass overpass underpass encompass surpass subpass multipass lastpass
+	keepass renderpass onepass singlepass firstpass secondpass lowpass highpass bandpass allpass impass prepass postpass
+	depthpass shadowpass testpass computepass blitpass geometrypass lightpass boardingpass daypass skipass buspass gamepass
+	alpinepass mountainpass repass multipas`)
+
+// shortHeads precede pw in names: bindpw.
+var shortHeads = wordSet(`bind root db user admin sudo ldap mail smtp ftp vnc vpn my sql http proxy login enable wifi wpa key
+	store new old tmp temp the std plain app auth ssh svc sys sa pg os bot web local default master passwd dba net u`)
+
+// nameWords are the words that show where names of secrets may be, in small letters. Two letters are also common in
+// base64, so that pw has what follows it.
 var nameWords = []string{
 	"pass", "pwd", "secret", "token", "key", "cred", "auth", "jwt", "salt", "pepper", "seed", "otp", "psk", "licen",
-	"bearer", "mdp", "kennwor", "schl\u00fcss", "schl\u00dcss", "schluess", "geheim", "zugangsd", "jeton", "segret", "segred", "parola", "parole",
+	"bearer", "mdp", "pw=", "pw:", "pw ", "pw\"", "pw'", "pw\t", "pw_", "pw-", "assword", "assphrase", "community", "sandi", "lozink", "zapork", "salasan", "avain", "haslo", "jelsz", "wachtwoord",
+	"sleutel", "geheim", "l\u00f6seno", "L\u00d6SENO", "l\u00f8seno", "nyckel", "n\u00f8k", "n\u00f8g", "adgangsk", "kodeord", "hemlig",
+	"has\u0142", "HAS\u0141", "heslo", "hesla", "klucz", "kl\u00ed\u010d", "k\u013e\u00fa\u010d", "kulcs", "cheie", "cheia", "anahtar",
+	"\u015fifre", "\u015eifre", "\u015e\u0130FRE", "sifre", "parol", "gizli", "\u043b\u044e\u0447", "\u041b\u042e\u0427", "lozin", "clau", "kunci", "kh\u1ea9u", "kh\u00f3a",
+	"\u03ba\u03c9\u03b4\u03b9\u03ba", "\u03ba\u03bb\u03b5\u03b9\u03b4", "\u0926\u0930\u094d\u0921", "\u0e23\u0e2b\u0e31\u0e2a",
+	"\u05d9\u05e1\u05de", "\u05de\u05e4\u05ea\u05d7", "\u0627\u0644\u0645\u0631\u0648\u0631", "\u0627\u0644\u0633\u0631", "\u0645\u0641\u062a\u0627\u062d", "losung", "zugangsc", "kennwor", "schl\u00fcss", "schl\u00dcss", "schluess", "geheim", "zugangsd", "jeton", "segret", "segred", "parola", "parole",
 	"cl\u00e9", "cl\u00c9", "clef", "contrase", "clave", "senha", "chave", "chiav", "\u043f\u0430\u0440\u043e", "\u041f\u0430\u0440\u043e",
 	"\u041f\u0410\u0420\u041e", "\u043a\u043b\u044e\u0447", "\u041a\u043b\u044e\u0447", "\u041a\u041b\u042e\u0427", "\u0441\u0435\u043a\u0440",
 	"\u0421\u0435\u043a\u0440", "\u0421\u0415\u041a\u0420", "\u0442\u043e\u043a\u0435", "\u0422\u043e\u043a\u0435", "\u0422\u041e\u041a\u0415",
-	"密码", "密碼", "口令", "密钥", "密鑰", "秘钥", "秘鑰", "令牌", "凭证", "凭据", "パスワ", "秘密", "暗証", "トーク", "비밀", "암호", "토큰",
+	"密码", "密碼", "口令", "密钥", "密鑰", "秘钥", "秘鑰", "令牌", "凭证", "凭据", "パスワ", "パスフ", "パスコ", "秘密", "暗証", "合言葉", "トーク", "シーク", "キー", "비밀", "암호", "토큰", "비번", "패스워", "시크릿", "키", "인증키", "口令", "授权码", "授權碼", "私钥",
+	"私鑰", "通行码", "通行碼", "凭證", "憑證", "鍵", "金鑰", "键",
 }
 
 // unspaced are names in scripts without spaces between words, by how they begin.
@@ -85,8 +112,17 @@ var unspaced = map[string]strength{
 	"密码": passName, "密碼": passName, "口令": passName, "密钥": strongName, "密鑰": strongName, "秘钥": strongName, "秘鑰": strongName,
 	"令牌": strongName, "凭证": strongName, "凭据": strongName, "パスワード": passName, "秘密鍵": strongName, "秘密": strongName,
 	"暗証番号": passName, "暗証": passName, "トークン": strongName, "비밀번호": passName, "비밀키": strongName, "비밀": strongName,
-	"암호": passName, "토큰": strongName,
+	"암호": passName, "토큰": strongName, "비번": passName, "패스워드": passName, "시크릿": strongName, "인증키": strongName,
+	"パスフレーズ": passName, "パスコード": passName, "合言葉": passName, "シークレット": strongName, "授权码": strongName, "授權碼": strongName,
+	"私钥": strongName, "私鑰": strongName, "通行码": passName, "通行碼": passName, "憑證": strongName, "金鑰": strongName,
 }
+
+// unspacedKeys name secrets only after one of keyHeadings: a key.
+var (
+	unspacedKeys = wordSet("キー 키 键 鍵")
+	keyHeadings  = strings.Fields(`api アクセス シークレット 認証 暗号化 ライセンス マスター 署名 비밀 액세스 접근 인증 시크릿 서명 암호화
+		访问 私有 签名 加密 授权 secret access 秘密`)
+)
 
 // neutralWords follow the name of a secret and leave it one: API_KEY_PROD.
 var neutralWords = wordSet(`value val text plain string str b64 base64 hex raw old new current previous prev primary secondary backup
@@ -94,6 +130,9 @@ var neutralWords = wordSet(`value val text plain string str b64 base64 hex raw o
 	of my in and the to hash64 encoded decoded clear cleartext plaintext env temp tmp initial first second next`)
 
 func init() {
+	for name := range unspacedKeys {
+		nameRoles[name] = isKeyWord
+	}
 	for name, is := range unspaced {
 		nameRoles[name] = isSecret
 		if is == passName {

@@ -14,9 +14,9 @@ func (a *assignment) isValue(v []byte, quoted bool) bool {
 		return false
 	}
 	head := v[:min(len(v), judged)]
-	if a.how == near && a.words == 0 && !quoted && len(head) < 20 && !slices.ContainsFunc(head, func(c byte) bool {
-		return c < utf8.RuneSelf && !isAlpha(c)
-	}) {
+	letters := !slices.ContainsFunc(head, func(c byte) bool { return c < utf8.RuneSelf && !isAlpha(c) })
+	if letters && (isTitle(head) || a.how == near && a.words == 0 && !quoted && len(head) < 20 &&
+		!(a.name.strength == passName && isJumbled(head))) {
 		return false // a word
 	}
 	wide := 0
@@ -40,6 +40,10 @@ func (a *assignment) isValue(v []byte, quoted bool) bool {
 	if n == passName && (a.words == 0 || a.said) && hasKinds(head, 4) {
 		return true
 	}
+	if n == strongName && how >= beside && (a.words == 0 || a.said) && hasKinds(head, 4) && !isFile(v) &&
+		isOneWord(head) {
+		return true // a person has chosen it
+	}
 	if n < passName && how < assigns && !quoted && len(v) <= 12 && isAllHex(v) {
 		return false // a commit
 	}
@@ -48,18 +52,28 @@ func (a *assignment) isValue(v []byte, quoted bool) bool {
 	case n == passName && how == assigns && a.words == 0:
 		return m.random() || m.chosen() || human(head) || a.generated(head, quoted)
 	case n == passName && how >= beside:
-		return m.random() || m.chosen() || a.generated(head, quoted)
+		return m.random() || m.chosen() || a.generated(head, quoted) || a.said && human(head) || letters &&
+			isJumbled(head)
+	case n == passName && a.words == 0 && letters && isJumbled(head):
+		return true
 	case n == passName:
 		return a.words == 0 && a.generated(head, quoted) || m.random() ||
 			m.chosen() && m.odd > 3 && m.digits > 0 && m.letters > 0 && m.changes > 0
+	case n == weakPass && a.said && human(head):
+		return true
 	case n == weakPass && how == assigns:
 		return m.random() || m.chosen() || a.generated(head, quoted)
 	case n == weakPass && how == beside:
 		return m.random() || m.chosen() && m.odd > 3 && m.digits > 0 && m.changes > 0
+	case n == strongName && how == assigns && quoted && a.words == 0 && a.secretly() && human(head) && isOneWord(head):
+		return true
 	case n == strongName && how >= beside:
 		return some || how == assigns && (len(v) >= 16 && isCode(v) || isLogin(head))
 	case n == strongName:
 		return m.random() && m.digits > 0 && (!isDigest(v) || a.words == 0 || quoted || a.said)
+	case n == mediumName && how == assigns && quoted && isAuth(a.text[a.name.start:a.name.end]) && m.signs > 0 &&
+		human(head):
+		return isOneWord(head)
 	case n == mediumName && how == assigns:
 		return m.random() && (a.name.upper || !isDigest(v))
 	case n == mediumName && how == beside:
@@ -71,6 +85,44 @@ func (a *assignment) isValue(v []byte, quoted bool) bool {
 	}
 	return false
 }
+
+// isTitle reports whether a text is one word of letters, all small but the first, as labels in any language are.
+func isTitle(v []byte) bool {
+	vowels := 0
+	for i, c := range v {
+		if i > 0 && c-'A' < 26 {
+			return false
+		}
+		if c >= utf8.RuneSelf || strings.IndexByte("aeiouy", lower(c)) >= 0 {
+			vowels++
+		}
+	}
+	return v[0]-'a' >= 26 && 4*vowels >= len(v)
+}
+
+// isJumbled reports whether letters are capital and small in no order.
+func isJumbled(v []byte) bool {
+	changes := 0
+	for i := 1; i < len(v); i++ {
+		if (v[i]-'a' < 26) != (v[i-1]-'a' < 26) {
+			changes++
+		}
+	}
+	return changes > 3 && 2*madeOf(v).odd >= len(v)
+}
+
+// isOneWord reports whether a text has no character by which code goes on.
+func isOneWord(v []byte) bool {
+	return bytes.IndexAny(v, "(){}[]<>;,|\\ \t") < 0 && !bytes.Contains(v, []byte("->"))
+}
+
+// secretly reports whether the name has a word for a secret that a person may choose, rather than a token or a key.
+func (a *assignment) secretly() bool {
+	return bytes.Contains(bytes.ToLower(a.text[a.name.start:a.name.end]), []byte("secret"))
+}
+
+// isAuth reports whether a name is auth alone, as in the configuration of Redis.
+func isAuth(name []byte) bool { return bytes.EqualFold(name, []byte("auth")) }
 
 // isLogin reports whether a text is a user, a colon and a password that a person made.
 func isLogin(v []byte) bool {

@@ -25,9 +25,11 @@ func (s *Scanner) worth(text []byte) bool {
 			u := &s.r.uses[word][k]
 			switch start := end - u.size; u.kind {
 			case useName:
-				found = promising(text, start, end)
+				found = promising(text, start, wordEnd(text, end))
 			case useShape:
 				found = shapeLength(text, end) >= minPart
+			case useCommand:
+				found = start == 0 || !isName(text[start-1]) || escapes(text, start)
 			case useMarker:
 				found = bytes.HasPrefix(text[start:], []byte(markers[u.rule].Marker))
 			case useToken:

@@ -165,7 +165,8 @@ func (a *assignment) summed() bool {
 }
 
 // sums are words before the name of a key that say that a digest after it is no key.
-var sums = newAutomaton(strings.Fields("cert x.509 x509 fingerprint checksum loaded digest public gpg verified issuer thumbprint"))
+var sums = newAutomaton(strings.Fields(
+	"cert x.509 x509 fingerprint checksum loaded digest public gpg verified issuer thumbprint"))
 
 // take adds a value. Of a change, the value after the arrow is one too.
 func (a *assignment) take(start, end int) {

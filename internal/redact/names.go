@@ -88,12 +88,10 @@ func nameAt(text []byte, at, end int) naming {
 	return n
 }
 
-// wordEnd returns where a word of nameWords ends whose use ends at text[end]: before the sign that may follow it.
-func wordEnd(text []byte, end int) int {
-	if c := text[end-1]; c < utf8.RuneSelf && !isAlnum(c) {
-		return end - 1
-	}
-	return end
+// endsName reports whether a name may end at text[end]: base64 does not go on.
+func endsName(text []byte, end int) bool {
+	c := byteAt(text, end)
+	return !isAlnum(c) && c != '+' && c != '/'
 }
 
 // nameRune returns the size of the character at the start of b if names have it, 0 otherwise.

@@ -232,7 +232,23 @@ func begin(word string) string { return word[:min(len(word), 8)] }
 
 // index builds the automaton of all words.
 func (r *Redactor) index() {
-	var words wordList
+	words := r.builtinWords()
+	r.addValues(&words)
+	words.add("@", use{kind: useEmail})
+	for _, w := range homeWords {
+		words.add(w, use{kind: useHome})
+	}
+	r.uses, r.spelled = words.uses, len(r.opt.Values)+len(r.opt.Patterns) == 0
+	if len(r.opt.Values)+len(r.opt.Patterns) > 0 {
+		r.words = newAutomaton(words.words)
+		return
+	}
+	builtin.Do(func() { builtin.words = newAutomaton(words.words) })
+	r.words = builtin.words
+}
+
+// builtinWords returns the words of rules. None of the built-in ones has a character that JSON escapes.
+func (r *Redactor) builtinWords() (words wordList) {
 	for k, rule := range r.rules {
 		for _, a := range rule.anchors {
 			u := use{kind: useAnchor, rule: int32(k), exact: begin(a.text)}
@@ -277,18 +293,7 @@ func (r *Redactor) index() {
 	for _, word := range shapeWords {
 		words.add(word, use{kind: useShape})
 	}
-	r.addValues(&words)
-	words.add("@", use{kind: useEmail})
-	for _, w := range homeWords {
-		words.add(w, use{kind: useHome})
-	}
-	r.uses, r.spelled = words.uses, len(r.opt.Values)+len(r.opt.Patterns) == 0
-	if len(r.opt.Values)+len(r.opt.Patterns) > 0 {
-		r.words = newAutomaton(words.words)
-		return
-	}
-	builtin.Do(func() { builtin.words = newAutomaton(words.words) })
-	r.words = builtin.words
+	return words
 }
 
 // builtin is the automaton of a Redactor without values and patterns: a server makes one for every

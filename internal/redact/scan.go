@@ -327,7 +327,9 @@ func (s *Scanner) use(dst []hit, text []byte, word int32, end int) []hit {
 		case useToken, useKeyBegin, useKeyEnd, useKeyHead:
 			s.queue = append(s.queue, foundUse{u, end - u.size})
 		case useName:
-			s.names = append(s.names, nameUse{int32(end - u.size), int32(wordEnd(text, end))})
+			if u.size > 2 || endsName(text, end) {
+				s.names = append(s.names, nameUse{int32(end - u.size), int32(end)})
+			}
 		case useCommand, useCall:
 			s.commands = append(s.commands, foundUse{u, end - u.size})
 		case useMarker:

@@ -90,11 +90,11 @@ var notPasswords = wordSet(`bypass compass trespass overpass underpass encompass
 var shortHeads = wordSet(`bind root db user admin sudo ldap mail smtp ftp vnc vpn my sql http proxy login enable wifi wpa key
 	store new old tmp temp the std plain app auth ssh svc sys sa pg os bot web local default master passwd dba net u`)
 
-// nameWords are the words that show where names of secrets may be, in small letters. Two letters are also common in
-// base64, so that pw has what follows it.
+// nameWords are the words that show where names of secrets may be, in small letters. None has a character that JSON
+// escapes. Two letters are common in base64: they count only where they end a name, see endsName.
 var nameWords = []string{
 	"pass", "pwd", "secret", "token", "key", "cred", "auth", "jwt", "salt", "pepper", "seed", "otp", "psk", "licen",
-	"bearer", "mdp", "pw=", "pw:", "pw ", "pw\"", "pw'", "pw\t", "pw_", "pw-", "assword", "assphrase", "community", "sandi", "lozink", "zapork", "salasan", "avain", "haslo", "jelsz", "wachtwoord",
+	"bearer", "mdp", "pw", "assword", "assphrase", "community", "sandi", "lozink", "zapork", "salasan", "avain", "haslo", "jelsz", "wachtwoord",
 	"sleutel", "geheim", "l\u00f6seno", "L\u00d6SENO", "l\u00f8seno", "nyckel", "n\u00f8k", "n\u00f8g", "adgangsk", "kodeord", "hemlig",
 	"has\u0142", "HAS\u0141", "heslo", "hesla", "klucz", "kl\u00ed\u010d", "k\u013e\u00fa\u010d", "kulcs", "cheie", "cheia", "anahtar",
 	"\u015fifre", "\u015eifre", "\u015e\u0130FRE", "sifre", "parol", "gizli", "\u043b\u044e\u0447", "\u041b\u042e\u0427", "lozin", "clau", "kunci", "kh\u1ea9u", "kh\u00f3a",

@@ -13,6 +13,7 @@ var keyHeads = []string{
 var withoutRules = map[string]string{
 	"hashicorp-tf-password":    "it is meant for files with certain names, since any value named password matches",
 	"generic-api-key":          "assign.go has the grammar of names and values",
+	"freemius-secret-key":      "assign.go has the grammar; its words have quotes, which JSON escapes",
 	"sourcegraph-access-token": "it takes any digest in a text that contains sourcegraph",
 }
 
@@ -94,7 +95,7 @@ var ownRules = []rule{
 		About:  "A long value of a cookie.",
 		Source: "RFC 6265, 4",
 		Judge:  judgeRandom,
-		Regex:  `(?i)cookie["']?[:=][^\n]{0,300}?(?:\bs(?:ess|id)[\w.-]{0,16}=([^\s;,"']{8,})|=([A-Za-z0-9%._+/=~-]{16,}))`,
+		Regex:  `(?i)cookie[^\w\s]{0,2}[:=\n][^\n]{0,300}?(?:\bs(?:ess|id)[\w.-]{0,16}=([^\s;,"']{8,})|=([A-Za-z0-9%._+/=~-]{16,}))`,
 		Is:     []string{"Cookie: theme=dark; sid=q8Zr2LmX0vB7kd92pW7x", "Set-Cookie: a=q8Zr2LmX0vB7kd92pW7x; Path=/"},
 		Not:    []string{"Cookie: theme=dark-mode-contrast", "Set-Cookie: session=<session-id>; Path=/"},
 	},
@@ -147,7 +148,7 @@ var ownRules = []rule{
 		About:  "A login of a registry, in base64.",
 		Source: "docs.docker.com/reference/cli/docker/login",
 		Judge:  judgeRandom,
-		Regex:  `"auth"\s{0,4}:\s{0,4}"([A-Za-z0-9+/=]{12,})"`,
+		Regex:  `\bauth[^\w\n]{1,8}?["']([A-Za-z0-9+/=]{12,})["']`,
 		Is:     []string{`{"auths": {"hub.site.io": {"auth": "YW5uOnhLOW1RMnZUdzg="}}}`},
 		Not:    []string{`"auth": "basic-authentication"`},
 	},
@@ -284,13 +285,14 @@ var ownRules = []rule{
 		Not:    []string{"Private-Lines: 1"},
 	},
 	{
-		ID:     "private-key",
-		About:  "The private part of a JSON Web Key.",
-		Source: "RFC 7518, 6",
-		Judge:  judgeRandom,
-		Regex:  `"(?:[dpqk]|dp|dq|qi)"\s{0,4}:\s{0,4}"([\w-]{40,})"`,
-		Is:     []string{"{\"kty\":\"EC\",\"d\":\"q8Zr2LmX0vB7kd92pW7xJm4TnY6sHc1aUeLfKoPi9d8\"}"},
-		Not:    []string{"{\"d\":\"M10 20\"}", "\"n\": \"q8Zr2LmX0vB7kd92pW7xJm4TnY6sHc1aUeLfKoPi9d8\""},
+		ID:       "private-key",
+		About:    "The private part of a JSON Web Key.",
+		Source:   "RFC 7518, 6",
+		Judge:    judgeRandom,
+		Keywords: []string{"kty"},
+		Regex:    `[{,\s]["']?(?:[dpqk]|dp|dq|qi)["']?\s{0,4}[:=]\s{0,4}["']([\w-]{40,})["']`,
+		Is:       []string{"{\"kty\":\"EC\",\"d\":\"q8Zr2LmX0vB7kd92pW7xJm4TnY6sHc1aUeLfKoPi9d8\"}"},
+		Not:      []string{"{\"d\":\"M10 20\"}", "\"n\": \"q8Zr2LmX0vB7kd92pW7xJm4TnY6sHc1aUeLfKoPi9d8\""},
 	},
 	{
 		ID:     "url-secret",

@@ -25,7 +25,7 @@ func (s *Scanner) worth(text []byte) bool {
 			u := &s.r.uses[word][k]
 			switch start := end - u.size; u.kind {
 			case useName:
-				found = promising(text, start, wordEnd(text, end))
+				found = (u.size > 2 || endsName(text, end)) && promising(text, start, end)
 			case useShape:
 				found = shapeLength(text, end) >= minPart
 			case useCommand:

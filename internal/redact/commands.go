@@ -68,7 +68,8 @@ func (s *Scanner) commandAt(dst []hit, text []byte, k int32, at int) []hit {
 		return dst
 	}
 	c.read(end)
-	if s.read += c.end - at; !c.has(n.with) {
+	s.read += c.end - at
+	if !c.has(n.with) {
 		return dst
 	}
 	p := n.program

@@ -1,3 +1,4 @@
+# help    this list
 # build   the binary, for this machine
 # test    all tests
 # check   everything that must pass before a change is merged
@@ -36,7 +37,11 @@ CODEX_VERSIONS ?= 0.80.0 0.107.0 0.123.0 0.128.0 0.140.0 0.146.0 0.150.0 0.160.0
 DUCKDB_DIR ?= $(CACHE)/ctxtool-duckdb
 AXE_DIR ?= $(CACHE)/ctxtool-axe
 
-.PHONY: build test check check-all fuzz golden mutants bench dist clean rules redaction-report pi codex codex-versions agents gemini ccusage tiktoken vocabularies axe duckdb libs screenshots models compared
+.PHONY: help build test check check-all fuzz golden mutants bench dist clean rules redaction-report pi codex codex-versions agents gemini ccusage tiktoken vocabularies axe duckdb libs screenshots models compared
+
+# The first target: make alone prints the list at the head of this file.
+help:
+	@sed -n 's/^# \([a-z-]*\)   *\(.*\)/\1\t\2/p' Makefile | while IFS='	' read -r target does; do printf '%-18s %s\n' "$$target" "$$does"; done
 
 build:
 	$(GO) build -o bin/ctxtool ./cmd/ctxtool

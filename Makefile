@@ -187,12 +187,13 @@ codex-versions:
 # Agents play the scripts of their dialects, and what they send is compared with what is replayed. Their packages stay
 # outside the repository, in ctxtool-agents in the cache, a folder for each version. AGENT, VERSIONS and ONLY (scripts)
 # play a part, by names with commas between them; NEWEST=1 plays the newest version on npm too. UNLIKE=messages,system
-# prints how these begin to differ. RECORD=1 writes the recordings, UPDATE=1 what they show.
+# prints how these begin to differ. RECORD=1 writes the recordings, UPDATE=1 what they show; KEEP=folder keeps them with
+# all texts.
 AGENT_TESTS = $(sort $(dir $(shell grep -rl --include='*_test.go' 'agents[.]Main' internal replay)))
 agents:
 	CTXTOOL_WHOLE=1 $(GO) test $(addprefix ./,$(AGENT_TESTS)) -p 1 -count=1 -timeout 180m -v -run 'Played|Recorded' \
 		-install -agents="$(AGENT)" -through="$(VERSIONS)" -only="$(ONLY)" -unlike="$(UNLIKE)" \
-		$(if $(NEWEST),-newest) $(if $(RECORD),-record) $(if $(UPDATE),-update)
+		-keep="$(abspath $(KEEP))" $(if $(NEWEST),-newest) $(if $(RECORD),-record) $(if $(UPDATE),-update)
 
 gemini:
 	npm install --prefix $(CACHE)/ctxtool-gemini --ignore-scripts --no-audit --no-fund @google/gemini-cli@0.61.0

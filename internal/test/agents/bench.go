@@ -37,6 +37,7 @@ type Bench struct {
 var options struct {
 	update, record, newest, install bool
 	agents, through, only, unlike   string
+	keep                            string
 }
 
 // Main is the TestMain of a package with benches: it plays a script where the test's binary is asked to, or else runs
@@ -58,6 +59,7 @@ func Main(m *testing.M, benches ...*Bench) {
 	flag.StringVar(&o.through, "through", "", "play them through these versions alone, separated by commas")
 	flag.StringVar(&o.only, "only", "", "play these scripts alone, separated by commas")
 	flag.StringVar(&o.unlike, "unlike", "", "print how these parts of requests begin to differ, separated by commas")
+	flag.StringVar(&o.keep, "keep", "", "keep the recordings, with all texts, in this folder")
 	flag.Parse()
 	os.Exit(m.Run())
 }
@@ -262,6 +264,10 @@ func (p *playing) one(t *testing.T, name, model string, s Script) bool {
 	full := strings.Trim(name+"@"+model, "@")
 	t.Logf("%s %s, %s: expected is that\n\t%s", p.Agent.Name, p.version, full, strings.Join(s.Expect, "\n\t"))
 	dir, skeleton := filepath.Join(t.TempDir(), full), filepath.Join(p.skeletons, full)
+	if options.keep != "" {
+		dir = filepath.Join(options.keep, p.Agent.Name, p.version, full)
+		must.Do(os.RemoveAll(dir))
+	}
 	if err := p.Agent.Record(p.version, p.script(name), dir, model); err != nil {
 		t.Errorf("%s: %v", p.version, err)
 		return false

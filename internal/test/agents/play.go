@@ -174,34 +174,39 @@ func (p *Player) run(s *Step) error {
 	return nil
 }
 
-// label finds the session of a step by its requests, or else by its file, which is new. Requests that name none get
-// it.
+// label finds the session of a step: by the first of its requests that names one in the store, or else by its file,
+// which is new. Requests that name none get it.
 func (p *Player) label(s *Step, requests []*Request) {
 	if s.Session == "" || len(requests) == 0 {
 		return
 	}
-	// Later ones may be of sub-agents.
-	if at := slices.IndexFunc(requests, func(q *Request) bool { return q.ID != "" }); at >= 0 {
+	all, began := p.stored()
+	names := func(q *Request) bool { return slices.Contains(all, q.ID) }
+	if at := slices.IndexFunc(requests, names); at >= 0 { // later ones may be of sub-agents
 		p.sessions[s.Session] = requests[at].ID
-	} else if ids := p.unseen(); len(ids) == 1 && (p.sessions[s.Session] == "" || s.Fork) {
-		p.sessions[s.Session] = ids[0]
+	} else if len(began) == 1 && (p.sessions[s.Session] == "" || s.Fork) {
+		p.sessions[s.Session] = began[0]
 	}
 	for _, q := range requests {
-		q.ID = or(q.ID, p.sessions[s.Session])
+		if !names(q) {
+			q.ID = p.sessions[s.Session]
+		}
 	}
 }
 
-// unseen are the sessions that were not there at the last call, without those of sub-agents.
-func (p *Player) unseen() (ids []string) {
+// stored are the sessions in the store, and those that were not there at the last call. Sub-agents begin none.
+func (p *Player) stored() (all, began []string) {
 	disk := sessionfmt.Disk{}
-	files, _ := store.Default(disk, func(string) string { return "" }, home).Families() // an error is that of no folder
+	files, _ := store.Default(disk, func(string) string { return "" }, home).Parts() // an error is that of no folder
 	for _, f := range files {
-		if h := store.ReadHeader(disk, f.Name); h.Owner == "" && !slices.Contains(p.seen, h.ID) {
-			ids = append(ids, h.ID)
+		h := store.ReadHeader(disk, f.Name)
+		all = append(all, h.ID)
+		if h.Owner == "" && !slices.Contains(p.seen, h.ID) {
+			began = append(began, h.ID)
 		}
 	}
-	p.seen = append(p.seen, ids...)
-	return ids
+	p.seen = append(p.seen, began...)
+	return all, began
 }
 
 // of is a duration, or another where it is not set.

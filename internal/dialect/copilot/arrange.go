@@ -1,7 +1,6 @@
 package copilot
 
 import (
-	"bytes"
 	"slices"
 
 	"ctxtool/internal/dialect"
@@ -14,8 +13,8 @@ import (
 type arranger struct {
 	agents map[string]*agent // by id; the session's own has none
 	order  []*agent
-	assets map[string]dialect.Span
-	next   rule.Set // of the next entry
+	beside map[string]dialect.Span // lines that others need: pictures, commands, hooks by their ids, skills by name
+	next   rule.Set                // of the next entry
 	begun  bool
 	older  bool // a version that sends results in the order in which calls ended
 }
@@ -28,18 +27,21 @@ type agent struct {
 	since    []dialect.Span // messages since a summary was asked for, nil for none
 	before   int            // prompts before that
 	called   dialect.Span   // the last answer with calls that wait for their results
+	calls    int
 	waiting  bool
+	held     []*dialect.Line // messages that come after the results
 	results  []*dialect.Line // that came, in the order in which calls ended
 	usage    *dialect.Line   // of the answer to come
 	chosen   *dialect.Line   // another model, which no answer has used
 	provider string          // of the last answer
+	api      rule.Set        // its interface, if that matters
 	used     []dialect.Span  // the usage that names it
 	model    string
 	thought  []string // models whose reasoning is signed
 }
 
 func newArranger() dialect.Arranger {
-	return &arranger{agents: map[string]*agent{}, assets: map[string]dialect.Span{}}
+	return &arranger{agents: map[string]*agent{}, beside: map[string]dialect.Span{}}
 }
 
 // Next is of [dialect.Arranger].
@@ -54,26 +56,40 @@ func (a *arranger) Next(t dialect.Tree, l *dialect.Line) {
 	case resume:
 		of.chosen, a.next = l.Clone(), a.next|rule.Of(resumed)
 	case asset:
-		a.assets[string(l.Ref)] = l.At
+		a.beside[string(l.Ref)] = l.At
+	case shell:
+		a.beside[t.Read(l.At).Get("data").Get("toolCallId").Text()] = l.At
+	case skill:
+		a.beside[skillPrefix+t.Read(l.At).Get("data").Get("name").Text()] = l.At
+	case hookStart:
+		a.beside[t.Read(l.At).Get("data").Get("hookInvocationId").Text()] = l.At
+	case hookEnd:
+		a.hooked(t, of, l)
+	case delivered, notice:
+		a.told(t, of, l)
 	case usage:
 		a.unanswered(t, of)
 		of.usage = l.Clone()
 	case result:
-		of.results = append(of.results, l.Clone())
+		if _, ok := a.beside[string(l.Ref)]; ok { // a command of the user
+			a.told(t, of, l)
+		} else {
+			of.results = append(of.results, l.Clone())
+		}
 	case system:
-		a.flush(t, of)
+		a.flush(t, of, l)
 		a.add(t, of, rule.System, jsonl.System, l)
 	case prompt:
-		a.flush(t, of)
+		a.flush(t, of, l)
 		of.asked = append(of.asked, l.At)
 		a.add(t, of, rule.Prompt, jsonl.User, l, a.pictures(t, l)...)
 	case answer:
 		a.answer(t, of, l)
 	case aborted:
-		a.flush(t, of)
+		a.flush(t, of, l)
 		a.next |= rule.Of(interruption)
 	case compacting:
-		a.flush(t, of)
+		a.flush(t, of, l)
 		of.since, of.before = []dialect.Span{}, len(of.asked)
 	case compacted, cancelled:
 		a.compacted(t, of, l)
@@ -82,10 +98,40 @@ func (a *arranger) Next(t dialect.Tree, l *dialect.Line) {
 	}
 }
 
+// skillPrefix begins the source of a skill that is given to the model.
+const skillPrefix = "skill-"
+
+// hooked adds what a hook adds to the context. What hooks add to a prompt is in the prompt.
+func (a *arranger) hooked(t dialect.Tree, of *agent, l *dialect.Line) {
+	f := t.Read(l.At).Get("data").All("hookType", "output", "hookInvocationId")
+	typ, id := f[0].Text(), f[2].Text()
+	text := f[1].Get("additionalContext").IsString()
+	if !f[1].Truthy() || string(f[1]) == "{}" || typ == "userPromptSubmitted" {
+		return
+	}
+	switch typ {
+	case "sessionStart":
+		at, ok := a.beside[id]
+		if source := t.Read(at).Get("data").Get("input").Get("source"); ok && source.Is("resume") {
+			return
+		} else if ok && source.Is("new") && text {
+			a.told(t, of, l)
+			return
+		}
+	case "preToolUse":
+		a.next |= rule.Of(hookRefusal)
+		return
+	case "postToolUse", "postToolUseFailure":
+		a.next |= rule.Of(hookResult)
+		return
+	}
+	a.next |= rule.Of(hooked)
+}
+
 // End is of [dialect.Arranger].
 func (a *arranger) End(t dialect.Tree) {
 	for _, of := range a.order {
-		a.flush(t, of)
+		a.flush(t, of, nil)
 		a.unanswered(t, of)
 		if l := of.chosen; l != nil && of.name == "" {
 			if name := chosenModel(t.Read(l.At)); name != "" && name != of.model {
@@ -130,7 +176,10 @@ func (a *arranger) add(t dialect.Tree, of *agent, by rule.Rule, kind jsonl.Kind,
 		a.next = 0
 	}
 	of.leaf = t.Add(by, kind, l, more...)
-	if of.since != nil && kind.IsTurn() {
+	switch {
+	case of.since != nil && l.Code == interrupted: // which has no line of its own
+		a.next |= rule.Of(rule.Unread)
+	case of.since != nil && kind.IsTurn():
 		of.since = append(of.since, l.At)
 	}
 	if of.since != nil && kind == jsonl.User {
@@ -143,38 +192,55 @@ func (a *arranger) add(t dialect.Tree, of *agent, by rule.Rule, kind jsonl.Kind,
 
 // answer adds an answer with its usage, after the model that gave it if that is another one.
 func (a *arranger) answer(t dialect.Tree, of *agent, l *dialect.Line) {
-	a.flush(t, of)
+	a.flush(t, of, l)
 	data := t.Read(l.At).Get("data")
-	f := data.All("apiCallId", "model", "toolRequests")
-	id, name, calls := f[0].Text(), f[1].Text(), false
+	f := data.All("apiCallId", "model", "toolRequests", "content")
+	id, name := f[0].Text(), f[1].Text()
+	of.calls = 0
 	for range f[2].Elements {
-		calls = true
+		of.calls++
+	}
+	l.Rules |= rule.If(of.calls == 0 && isBlank(f[3]), blank) | rule.If(isUnsigned(data), unsigned)
+	if of.calls > 0 && id == "" && name == "" { // the program looks at what has ended
+		a.add(t, of, ownCall, jsonl.Assistant, l)
+		t.Unanswered(ownCall, of.leaf)
+		of.called, of.waiting = l.At, of.calls > 0
+		return
 	}
 	var used []dialect.Span
-	provider := of.provider
+	provider, api := of.provider, of.api
 	if of.usage != nil {
 		if u := t.Read(of.usage.At).Get("data").Get("usage"); u.Get("apiCallId").Is(id) {
 			provider, used = providerOf(u), []dialect.Span{of.usage.At}
+			api = rule.If(u.Get("apiEndpoint").Is("/responses"), responses)
 			of.usage, of.used = nil, used
 		}
 	}
 	a.unanswered(t, of)
-	if name != "" && (name != of.model || provider != of.provider) {
+	if name != "" && (name != of.model || provider != of.provider || api != of.api) {
 		by := *l
+		by.Rules, of.api = api, api
 		a.ask(t, of, &by, provider, name)
 	}
 	of.chosen = nil
 	a.add(t, of, rule.Answer, jsonl.Assistant, l, used...)
-	of.called, of.waiting = l.At, calls
+	of.called, of.waiting = l.At, of.calls > 0
 	if l.Rules.Has(rule.Thinking) && !slices.Contains(of.thought, name) {
 		of.thought = append(of.thought, name)
 	}
 }
 
+// isUnsigned reports whether an answer has reasoning without a signature of the Messages API or of Chat Completions. The
+// process that got it sends it, and none that resumes the session does.
+func isUnsigned(data jsonl.Value) bool {
+	f := data.All("reasoningText", "reasoningOpaque", "encryptedContent")
+	return f[2].IsString() || len(f[0]) > len(empty) && !f[1].IsString()
+}
+
 // compacted adds the usage of a request for a summary, and if that takes effect what replaces the history: prompts,
 // then, after the line itself, the messages that came while it was written, which stay.
 func (a *arranger) compacted(t dialect.Tree, of *agent, l *dialect.Line) {
-	a.flush(t, of)
+	a.flush(t, of, l)
 	a.add(t, of, rule.Aside, jsonl.UsageEntry, l, of.used...)
 	since, before := of.since, of.before
 	if since == nil {
@@ -201,35 +267,77 @@ func (a *arranger) ask(t dialect.Tree, of *agent, l *dialect.Line, provider, nam
 func (a *arranger) unanswered(t dialect.Tree, of *agent) {
 	if l := of.usage; l != nil {
 		of.usage = nil
+		l.Rules |= rule.Of(unrecorded)
 		a.add(t, of, rule.Aside, jsonl.UsageEntry, l)
 	}
 }
 
-// flush adds the results of the last answer, in the order of its calls; older versions send them as they came.
-func (a *arranger) flush(t dialect.Tree, of *agent) {
+// flush adds the results of the last answer, in the order of its calls; older versions send them as they came. by is
+// the line that comes after them, nil at the end: then a call without a result has been interrupted.
+func (a *arranger) flush(t dialect.Tree, of *agent, by *dialect.Line) {
 	if !of.waiting && of.results == nil {
 		return
 	}
-	var order [][]byte
+	var order []string
 	var call []dialect.Span
 	if of.waiting {
 		call = []dialect.Span{of.called}
 		for c := range t.Read(of.called).Get("data").Get("toolRequests").Elements {
-			order = append(order, []byte(c.Get("toolCallId").Text()))
+			order = append(order, c.Get("toolCallId").Text())
 		}
 	}
-	place := func(l *dialect.Line) int {
-		return slices.IndexFunc(order, func(id []byte) bool { return bytes.Equal(id, l.Ref) })
+	all, had := of.results, call
+	for _, l := range of.results {
+		had = append(had, l.At)
+	}
+	of.results, of.waiting = nil, false
+	for _, id := range order {
+		if by != nil && !slices.ContainsFunc(all, func(l *dialect.Line) bool { return string(l.Ref) == id }) {
+			l := by.Clone()
+			l.Code, l.Ref, l.Rules = interrupted, []byte(id), 0
+			all = append(all, l)
+		}
 	}
 	if !a.older {
-		slices.SortStableFunc(of.results, func(a, b *dialect.Line) int { return place(a) - place(b) })
+		place := func(l *dialect.Line) int { return slices.Index(order, string(l.Ref)) }
+		slices.SortStableFunc(all, func(a, b *dialect.Line) int { return place(a) - place(b) })
 	}
-	a.next |= rule.If(len(order) > len(of.results), unanswered)
-	all := of.results
-	of.results, of.waiting = nil, false
 	for _, l := range all {
-		a.add(t, of, rule.Result, jsonl.ToolResult, l, call...)
+		if l.Code == interrupted {
+			a.add(t, of, unanswered, jsonl.ToolResult, l, had...)
+		} else {
+			a.add(t, of, rule.Result, jsonl.ToolResult, l, call...)
+		}
 	}
+	held := of.held
+	of.held = nil
+	for _, l := range held {
+		a.told(t, of, l)
+	}
+}
+
+// told adds what the program tells the model, after the results of calls that are still to come.
+func (a *arranger) told(t dialect.Tree, of *agent, l *dialect.Line) {
+	if of.waiting && len(of.results) < of.calls {
+		of.held = append(of.held, l.Clone())
+		return
+	}
+	a.flush(t, of, l)
+	by, more := noticed, []dialect.Span(nil)
+	switch l.Code {
+	case result:
+		by, more = userShell, []dialect.Span{a.beside[string(l.Ref)]}
+	case hookEnd:
+		by = hookContext
+	case delivered:
+		at, ok := a.beside[t.Read(l.At).Get("data").Get("source").Text()]
+		if !ok {
+			a.add(t, of, rule.Unread, jsonl.Unknown, l)
+			return
+		}
+		by, more = skilled, []dialect.Span{at}
+	}
+	a.add(t, of, by, jsonl.User, l, more...)
 }
 
 // pictures are the lines with the pictures of a prompt.
@@ -238,7 +346,7 @@ func (a *arranger) pictures(t dialect.Tree, l *dialect.Line) (all []dialect.Span
 		return nil
 	}
 	for p := range t.Read(l.At).Get("data").Get("attachments").Elements {
-		if at, ok := a.assets[p.Get("assetId").Text()]; ok {
+		if at, ok := a.beside[p.Get("assetId").Text()]; ok {
 			all = append(all, at)
 		}
 	}

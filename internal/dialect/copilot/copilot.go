@@ -77,20 +77,27 @@ func fileID(name string) (id string, part bool) {
 
 // What a line is.
 const (
-	start      = dialect.First + iota // of the session
-	resume                            // of a process that goes on with it
-	model                             // another model is chosen
-	system                            // the system prompt
-	prompt                            // a message of the user
-	usage                             // of an answer that follows
-	answer                            // a message of the model
-	result                            // what a call returned
-	asset                             // a picture
-	compacting                        // a summary is asked for
-	compacted                         // it takes effect
-	cancelled                         // it does not
-	aborted                           // the user interrupts
-	unread                            // it may change the context, and nothing reads it
+	start       = dialect.First + iota // of the session
+	resume                             // of a process that goes on with it
+	model                              // another model is chosen
+	system                             // the system prompt
+	prompt                             // a message of the user
+	usage                              // of an answer that follows
+	answer                             // a message of the model
+	result                             // what a call returned
+	asset                              // a picture
+	compacting                         // a summary is asked for
+	compacted                          // it takes effect
+	cancelled                          // it does not
+	aborted                            // the user interrupts
+	notice                             // the program tells of something that has ended
+	shell                              // the user runs a command
+	skill                              // a skill is loaded
+	delivered                          // and given to the model
+	hookStart                          // a hook runs
+	hookEnd                            // and has ended
+	interrupted                        // a call has no result: of the line that comes after it
+	unread                             // it may change the context, and nothing reads it
 )
 
 // types are the events that are read, by their type.
@@ -99,15 +106,17 @@ var types = map[string]dialect.Code{
 	"user.message": prompt, "session.usage_record": usage, "assistant.message": answer,
 	"tool.execution_complete": result, "session.binary_asset": asset, "session.compaction_complete": compacted,
 	"session.compaction_start": compacting, "abort": aborted,
+	"system.notification": notice, "tool.user_requested": shell, "skill.invoked": skill,
+	"skill.context_delivered_ref": delivered, "hook.start": hookStart, "hook.end": hookEnd,
 
-	"system.notification": unread, "skill.invoked": unread, "tool.user_requested": unread, "session.truncation": unread,
-	"session.snapshot_rewind": unread, "session.handoff": unread, "external_tool.requested": unread,
+	"session.truncation": unread, "session.snapshot_rewind": unread, "session.handoff": unread, "external_tool.requested": unread,
 }
 
 // skipped are the events that change no context, and those of requests for summaries, which begin with model.
-var skipped = strings.Fields("assistant.reasoning assistant.turn_end assistant.turn_start hook.end hook.start " +
+var skipped = strings.Fields("assistant.reasoning assistant.turn_end assistant.turn_start " +
 	"permission.completed permission.requested session.auto_mode_resolved session.autopilot_objective_changed " +
-	"session.context_changed session.error session.info session.mode_changed session.permissions_changed " +
+	"session.context_changed session.error session.info session.mode_changed session.mode_notice_delivered " +
+	"session.permissions_changed " +
 	"session.plan_changed session.remote_steerable_changed session.session_limits_changed session.shutdown " +
 	"session.task_complete session.title_changed session.tools_updated session.usage_checkpoint session.warning " +
 	"session.workspace_file_changed subagent.completed subagent.configured subagent.deselected subagent.failed " +
@@ -132,10 +141,12 @@ func read(p *jsonl.Picked) dialect.Head {
 	case prompt:
 		h.Rules = rule.Of(form)
 		for a := range data[3].Elements {
-			h.Rules |= rule.If(isPicture(a), attachedFile) | rule.If(!isPicture(a), otherFile)
+			tagged := a.Get("taggedFilesEntry").IsString()
+			h.Rules |= rule.If(isPicture(a), attachedFile) | rule.If(tagged, taggedFile) |
+				rule.If(!isPicture(a) && !tagged, otherFile)
 		}
 	case answer:
-		h.Rules = rule.If(data[5].Exists(), rule.Thinking)
+		h.Rules = rule.If(data[5].IsString(), rule.Thinking)
 	case compacted:
 		if failed {
 			h.Code = cancelled

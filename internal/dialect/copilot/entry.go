@@ -1,6 +1,7 @@
 package copilot
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -32,7 +33,7 @@ func makeEntry(s *dialect.Source) {
 		msg := m.e.Message(jsonl.System)
 		msg.Set("sections", m.Make([]byte(`{"prompt":`), orEmpty(m.data.Get("content")), []byte(`}`)))
 	case jsonl.User:
-		m.prompt()
+		m.user()
 	case jsonl.Assistant:
 		m.answer()
 	case jsonl.ToolResult:
@@ -95,10 +96,52 @@ func (m *maker) used(set func(string, jsonl.Value), of, model, by jsonl.Value) {
 		Total: n[0] + n[1]}, nil))
 }
 
-// prompt makes a prompt as it is sent: with the time before it, and after it the pictures.
+// user makes a message of the user: a prompt, or what the program sends as one.
+func (m *maker) user() {
+	switch typ := m.lines[0].Get("type"); {
+	case typ.Is("system.notification"):
+		m.said(m.data.Get("content"))
+	case typ.Is("hook.end"):
+		m.said(m.data.Get("output").Get("additionalContext"))
+	case typ.Is("skill.context_delivered_ref"):
+		text := m.data.Get("prefix").Exact() + m.lines[1].Get("data").Get("content").Exact() + m.data.Get("suffix").Exact()
+		m.said(m.Quoted(text))
+	case typ.Is("tool.execution_complete"):
+		command := m.lines[1].Get("data").Get("arguments").Get("command").Exact()
+		m.said(m.Quoted(fmt.Sprintf(shellFrame, m.data.Get("shellExecution").Get("exitCode"), command,
+			m.data.Get("result").Get("content").Exact())))
+	default:
+		m.prompt()
+	}
+}
+
+// shellFrame is what the model is told of a command that the user ran.
+const shellFrame = `<user_shell_command_output>
+The user executed a shell command directly in their terminal (exit code %s).
+
+Command:
+%s
+
+Output:
+%s
+</user_shell_command_output>`
+
+// said makes a message of the user of one text.
+func (m *maker) said(text jsonl.Value) {
+	text = orEmpty(text)
+	msg := m.e.Message(jsonl.User)
+	msg.Body()
+	msg.Said(text.Spelled())
+	m.native(msg, "user", m.ended(text))
+}
+
+// prompt makes a prompt as it is sent: with the time before it, and after it the files that it mentions and pictures.
 func (m *maker) prompt() {
 	f := m.data.All("transformedContent", "content", "attachments")
 	text := orEmpty(jsonl.FirstText(f[0], f[1]))
+	if tagged := taggedFiles(f[2]); tagged != "" {
+		text = m.Quoted(text.Exact() + "\n\n\n\n<tagged_files>" + tagged + "\n</tagged_files>")
+	}
 	msg := m.e.Message(jsonl.User)
 	msg.Body()
 	msg.Said(text.Spelled())
@@ -125,6 +168,16 @@ func (m *maker) prompt() {
 		content = dialect.List(parts...)
 	}
 	m.native(msg, "user", m.ended(content))
+}
+
+// taggedFiles are the entries of the files that a prompt mentions, each on a line.
+func taggedFiles(attachments jsonl.Value) (all string) {
+	for a := range attachments.Elements {
+		if entry := a.Get("taggedFilesEntry"); entry.IsString() {
+			all += "\n" + entry.Exact()
+		}
+	}
+	return all
 }
 
 func textPart(text jsonl.Value) jsonl.Value { return jsonl.Value(`{"type":"text"}`).With("text", text) }
@@ -171,9 +224,12 @@ func (m *maker) answer() {
 	if calls != nil {
 		more = append(more, jsonl.Field{Name: "tool_calls", Value: dialect.List(calls...)})
 	}
-	if f[4].IsString() && (m.To.Model == "" || f[2].Is(m.To.Model)) {
+	if f[4].IsString() && !isUnsigned(m.data) && (m.To.Model == "" || f[2].Is(m.To.Model)) {
 		more = append(more, jsonl.Field{Name: "reasoning_text", Value: f[3]},
 			jsonl.Field{Name: "reasoning_opaque", Value: f[4]})
+	}
+	if m.To.Host == "anthropic" && more == nil && isBlank(f[0]) {
+		return // the Messages API takes none
 	}
 	m.native(msg, "assistant", m.ended(content), more...)
 }
@@ -185,6 +241,9 @@ func (m *maker) ended(text jsonl.Value) jsonl.Value {
 	}
 	return text
 }
+
+// isBlank reports whether a text has nothing but white space.
+func isBlank(text jsonl.Value) bool { return strings.TrimSpace(text.Exact()) == "" }
 
 // arguments are those of a call, an object.
 func (m *maker) arguments(v jsonl.Value) jsonl.Value {
@@ -199,17 +258,45 @@ func (m *maker) arguments(v jsonl.Value) jsonl.Value {
 
 // result makes what a call returned: the text for the model, or why it failed.
 func (m *maker) result() {
+	if !isResult(m.lines[0]) {
+		m.returned(m.missing(), m.Quoted("The execution of this tool, or a previous tool was interrupted."), true)
+		return
+	}
 	f := m.data.All("toolCallId", "success", "result", "error")
 	failed, text := string(f[1]) == "false", orEmpty(f[2].Get("content"))
 	if failed {
 		text = orEmpty(f[3].Get("message"))
 	}
+	m.returned(f[0], text, failed)
+}
+
+func isResult(line jsonl.Value) bool { return line.Get("type").Is("tool.execution_complete") }
+
+// missing is the id of the call without a result that the entry is of: of those of an answer, the one with the number
+// of the entry. After the line with the answer are those with results.
+func (m *maker) missing() (id jsonl.Value) {
+	n := m.Part
+	for c := range m.lines[1].Get("data").Get("toolRequests").Elements {
+		id = c.Get("toolCallId")
+		of := func(line jsonl.Value) bool { return line.Get("data").Get("toolCallId").Is(id.Text()) }
+		if slices.ContainsFunc(m.lines[2:], of) {
+			continue
+		} else if n == 0 {
+			break
+		}
+		n--
+	}
+	return id
+}
+
+// returned makes the result of a call.
+func (m *maker) returned(id, text jsonl.Value, failed bool) {
 	msg := m.e.Message(jsonl.ToolResult)
-	msg.Set("toolCallId", f[0])
+	msg.Set("toolCallId", id)
 	var tool jsonl.Value
 	for _, line := range m.lines[1:] {
 		for c := range line.Get("data").Get("toolRequests").Elements {
-			if of := c.All("toolCallId", "name"); of[0].Is(f[0].Text()) {
+			if of := c.All("toolCallId", "name"); of[0].Is(id.Text()) {
 				tool = of[1]
 			}
 		}
@@ -218,7 +305,7 @@ func (m *maker) result() {
 	msg.Body()
 	msg.Said(text.Spelled())
 	msg.SetTruth("isError", failed)
-	m.native(msg, "tool", text, jsonl.Field{Name: "tool_call_id", Value: f[0]})
+	m.native(msg, "tool", text, jsonl.Field{Name: "tool_call_id", Value: id})
 }
 
 // compaction makes the message that replaces the history: all prompts of the session as they were typed, and the
@@ -245,16 +332,18 @@ func (m *maker) compaction() {
 	for k, line := range kept {
 		one := maker{m.Source, m.e, kept[k:], line.Get("data")}
 		switch typ := line.Get("type"); {
-		case typ.Is("user.message"):
-			one.prompt()
 		case typ.Is("assistant.message"):
 			one.lines = kept[k : k+1] // its usage counts once
 			one.answer()
-		case typ.Is("tool.execution_complete"):
+		case isResult(line) && (k+1 == len(kept) || !isShell(kept[k+1])):
 			one.lines = append([]jsonl.Value{line}, kept[:k]...)
 			one.result()
+		case !isShell(line) && !typ.Is("session.binary_asset") && !typ.Is("skill.invoked"): // which go with another one
+			one.user()
 		}
 	}
 }
+
+func isShell(line jsonl.Value) bool { return line.Get("type").Is("tool.user_requested") }
 
 func isCompaction(line jsonl.Value) bool { return line.Get("type").Is("session.compaction_complete") }

@@ -15,6 +15,19 @@ const (
 	resultFile                               // a picture that a call returned
 	interruption                             // the user interrupted an answer or a call
 	unanswered                               // a call without a result
+	responses                                // the Responses API
+	unsigned                                 // reasoning without a signature, which the process that got it sends
+	unrecorded                               // an answer that is not in the file, as one cut by the limit of its tokens
+	blank                                    // an answer with nothing but white space
+	taggedFile                               // a file that a prompt mentions
+	noticed                                  // what the program tells of something that has ended
+	ownCall                                  // a call that the program makes by itself
+	userShell                                // a command that the user ran
+	skilled                                  // a skill that was loaded
+	hookContext                              // what a hook adds at the start of a session
+	hookRefusal                              // a hook refuses a call
+	hookResult                               // a hook after a call, whose changes its result has
+	hooked                                   // what any other hook returns
 )
 
 // Rules are the rules, and what was compared.
@@ -27,4 +40,11 @@ var Rules = rule.NewTable(map[rule.Rule]rule.Info{
 	attachedFile: {Name: "attached picture"}, otherFile: {Name: "attachment", Missing: true},
 	resultFile:   {Name: "picture of a result", Scope: rule.PerModel},
 	interruption: {Name: "interruption"}, unanswered: {Name: "call without a result"},
+	responses:  {Name: "Responses API"},
+	unsigned:   {Name: "unsigned reasoning before a resume", Missing: true, Until: rule.Of(resumed, rule.Compaction)},
+	unrecorded: {Name: "answer cut by its limit", Missing: true, Until: rule.Of(resumed, rule.Compaction)},
+	blank:      {Name: "blank answer", Scope: rule.PerHost}, taggedFile: {Name: "mentioned file"},
+	noticed: {Name: "notification"}, ownCall: {Name: "call of the program"}, userShell: {Name: "command of the user"},
+	skilled: {Name: "skill"}, hookContext: {Name: "context of a hook"}, hookRefusal: {Name: "refusal of a hook"},
+	hookResult: {Name: "hook after a call"}, hooked: {Name: "other output of a hook"},
 }, compared)

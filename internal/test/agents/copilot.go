@@ -20,6 +20,15 @@ var Copilot = &Agent{
 			"XDG_CACHE_HOME=" + filepath.Join(Dir(), p.Name, "cache")}
 	},
 	Args: copilotArgs,
+	Clean: func(form string, body object) bool {
+		if form == chatForm {
+			for _, m := range list(body, "messages") { // what no provider shows a model
+				delete(m.(object), "refusal")
+				delete(m.(object), "__copilotMessageSource")
+			}
+		}
+		return false
+	},
 }
 
 // copilotArgs are the arguments of a step. A session gets an id by its label: requests name none.

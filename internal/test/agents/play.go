@@ -275,7 +275,11 @@ func (p *Player) kill(cmd *exec.Cmd, s *Step) {
 		}
 	}
 	time.Sleep(s.After.of(500 * time.Millisecond))
-	exec.Command("kill", "-s", strings.TrimPrefix(or(s.Signal, "INT"), "SIG"), fmt.Sprint(cmd.Process.Pid)).Run()
+	signal, pid := strings.TrimPrefix(or(s.Signal, "INT"), "SIG"), fmt.Sprint(cmd.Process.Pid)
+	if signal == "KILL" { // which a process does not pass on to one that it has started
+		exec.Command("pkill", "-KILL", "-P", pid).Run()
+	}
+	exec.Command("kill", "-s", signal, pid).Run()
 }
 
 func or(s, unset string) string {

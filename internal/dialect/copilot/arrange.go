@@ -230,8 +230,8 @@ func (a *arranger) answer(t dialect.Tree, of *agent, l *dialect.Line) {
 	}
 }
 
-// isUnsigned reports whether an answer has reasoning without a signature of the Messages API or of Chat Completions. The
-// process that got it sends it, and none that resumes the session does.
+// isUnsigned reports whether an answer has reasoning without a signature of the Messages API or of Chat Completions.
+// The process that got it sends it, and none that resumes the session does.
 func isUnsigned(data jsonl.Value) bool {
 	f := data.All("reasoningText", "reasoningOpaque", "encryptedContent")
 	return f[2].IsString() || len(f[0]) > len(empty) && !f[1].IsString()

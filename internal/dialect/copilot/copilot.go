@@ -90,7 +90,7 @@ const (
 	compacted                          // it takes effect
 	cancelled                          // it does not
 	aborted                            // the user interrupts
-	notice                             // the program tells of something that has ended
+	notice                             // the program reports something that has ended
 	shell                              // the user runs a command
 	skill                              // a skill is loaded
 	delivered                          // and given to the model
@@ -109,7 +109,8 @@ var types = map[string]dialect.Code{
 	"system.notification": notice, "tool.user_requested": shell, "skill.invoked": skill,
 	"skill.context_delivered_ref": delivered, "hook.start": hookStart, "hook.end": hookEnd,
 
-	"session.truncation": unread, "session.snapshot_rewind": unread, "session.handoff": unread, "external_tool.requested": unread,
+	"session.truncation": unread, "session.snapshot_rewind": unread, "session.handoff": unread,
+	"external_tool.requested": unread,
 }
 
 // skipped are the events that change no context, and those of requests for summaries, which begin with model.

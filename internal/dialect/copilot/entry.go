@@ -115,7 +115,7 @@ func (m *maker) user() {
 	}
 }
 
-// shellFrame is what the model is told of a command that the user ran.
+// shellFrame is the message about a command that the user ran.
 const shellFrame = `<user_shell_command_output>
 The user executed a shell command directly in their terminal (exit code %s).
 

@@ -20,7 +20,7 @@ const (
 	unrecorded                               // an answer that is not in the file, as one cut by the limit of its tokens
 	blank                                    // an answer with nothing but white space
 	taggedFile                               // a file that a prompt mentions
-	noticed                                  // what the program tells of something that has ended
+	noticed                                  // the program reports something that has ended
 	ownCall                                  // a call that the program makes by itself
 	userShell                                // a command that the user ran
 	skilled                                  // a skill that was loaded

@@ -122,47 +122,7 @@ func responseEvents(r *response) (all []event, sent int) {
 	sent = len(all)
 	output := r.outputs()
 	for k, item := range output {
-		empty := maps.Clone(item)
-		part := func(typ string, data object) {
-			data["output_index"], data["item_id"] = k, item["id"]
-			add("response."+typ, data)
-		}
-		// spelled sends a field that is a text: by a delta, and as a whole.
-		spelled := func(typ, field, text string, at object) {
-			part(typ+".delta", with(at, "delta", text))
-			part(typ+".done", with(at, field, text))
-		}
-		switch item["type"] {
-		case "message":
-			empty["content"], empty["status"] = []any{}, "in_progress"
-		case "function_call":
-			empty["arguments"], empty["status"] = "", "in_progress"
-		case "custom_tool_call":
-			empty["input"], empty["status"] = "", "in_progress"
-		case "reasoning":
-			empty["summary"] = []any{}
-		}
-		add("response.output_item.added", object{"output_index": k, "item": empty})
-		switch item["type"] {
-		case "message":
-			for n, c := range contents(item["content"]) {
-				at := object{"content_index": n}
-				part("content_part.added", with(at, "part", with(c, "text", "")))
-				spelled("output_text", "text", word(c, "text"), at)
-				part("content_part.done", with(at, "part", c))
-			}
-		case "function_call":
-			spelled("function_call_arguments", "arguments", word(item, "arguments"), object{})
-		case "custom_tool_call":
-			spelled("custom_tool_call_input", "input", word(item, "input"), object{})
-		case "reasoning":
-			for n, c := range contents(item["summary"]) {
-				at := object{"summary_index": n}
-				part("reasoning_summary_part.added", with(at, "part", with(c, "text", "")))
-				spelled("reasoning_summary_text", "text", word(c, "text"), at)
-				part("reasoning_summary_part.done", with(at, "part", c))
-			}
-		}
+		itemEvents(k, item, add)
 		sent = len(all)
 		add("response.output_item.done", object{"output_index": k, "item": item})
 	}
@@ -177,6 +137,52 @@ func responseEvents(r *response) (all []event, sent int) {
 		add("response.completed", object{"response": full})
 	}
 	return all, sent
+}
+
+// A spelling is how the text of an item is streamed, or its list of texts: the field, the names of the events,
+// and, of a list, what its parts and their numbers are.
+type spelling struct{ field, text, part, index string }
+
+// spellings are those of items, by type.
+var spellings = map[string]spelling{
+	"message":          {"content", "output_text", "content_part", "content_index"},
+	"reasoning":        {"summary", "reasoning_summary_text", "reasoning_summary_part", "summary_index"},
+	"function_call":    {"arguments", "function_call_arguments", "", ""},
+	"custom_tool_call": {"input", "custom_tool_call_input", "", ""},
+}
+
+// itemEvents adds the events of an item up to its end.
+func itemEvents(k int, item object, add func(typ string, data object)) {
+	how, ok := spellings[word(item, "type")]
+	if !ok { // one that stands in the script
+		add("response.output_item.added", object{"output_index": k, "item": item})
+		return
+	}
+	var blank any = ""
+	if how.part != "" {
+		blank = []any{}
+	}
+	begun := with(item, how.field, blank)
+	if begun["status"] != nil {
+		begun["status"] = "in_progress"
+	}
+	add("response.output_item.added", object{"output_index": k, "item": begun})
+	at := object{"output_index": k, "item_id": item["id"]}
+	// spelled sends a text by a delta, and as a whole.
+	spelled := func(at object, field, text string) {
+		add("response."+how.text+".delta", with(at, "delta", text))
+		add("response."+how.text+".done", with(at, field, text))
+	}
+	if how.part == "" {
+		spelled(at, how.field, word(item, how.field))
+		return
+	}
+	for n, c := range contents(item[how.field]) {
+		at := with(at, how.index, n)
+		add("response."+how.part+".added", with(at, "part", with(c, "text", "")))
+		spelled(at, "text", word(c, "text"))
+		add("response."+how.part+".done", with(at, "part", c))
+	}
 }
 
 // contents are the objects of a list, of decoded JSON or not.

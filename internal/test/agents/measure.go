@@ -46,12 +46,15 @@ func (c *Count) Add(one Comparison) {
 	}
 }
 
-// part is how many are equal in a part, a dash where it is compared in none.
+// part is how many are equal in a part, and of how many if that is not compared in all; a dash if in none.
 func (c *Count) part(p int) string {
-	if c.Left[p] == c.Requests {
+	switch c.Left[p] {
+	case 0:
+		return strconv.Itoa(c.Equal[p])
+	case c.Requests:
 		return "-"
 	}
-	return strconv.Itoa(c.Equal[p])
+	return fmt.Sprintf("%d of %d", c.Equal[p], c.Requests-c.Left[p])
 }
 
 // A Row is what a count is of.

@@ -42,8 +42,14 @@ func (s *Scanner) assigned(dst []hit, text []byte) []hit {
 			continue
 		}
 		n := nameAt(text, int(f.at), int(f.end))
+		if text[f.at] == ' ' {
+			if n = afterUser(text, int(f.at)+1); n.strength == noName {
+				continue
+			}
+		}
 		done = n.end
-		if bytes.HasSuffix(text[:n.start], []byte(markOpen)) || inPath(text, n) && !isNamedPath(text, n) ||
+		if bytes.HasSuffix(text[:n.start], []byte(markOpen)) || inCodeRun(text[n.start:n.end]) || inPath(text, n) &&
+			!isNamedPath(text, n) ||
 			!promising(text, n.start, n.end) {
 			continue
 		}
@@ -57,6 +63,7 @@ func (s *Scanner) assigned(dst []hit, text []byte) []hit {
 		a := assignment{s: s, text: text, name: n}
 		if a.read(); len(a.found) == 0 {
 			a.as()
+			a.reversed()
 		}
 		if len(a.found) == 0 && !a.number && n.start >= head {
 			head = a.columns()
@@ -99,6 +106,31 @@ func inPath(text []byte, n naming) bool {
 	return after == '/' || before == '/' && after != '=' && after != ':' || before == ':' && after == ':'
 }
 
+// afterUser returns the name p at text[at] if a user stands before it: u: ann p: X.
+func afterUser(text []byte, at int) naming {
+	from := max(0, at-longestName)
+	fields := bytes.Fields(bytes.TrimRight(text[from:at], " ,;/|"))
+	if n := len(fields); n > 0 && (isUserName(fields[n-1]) || n > 1 && isUserName(fields[n-2])) {
+		return naming{start: at, end: at + 1, strength: passName}
+	}
+	return naming{start: at, end: at + 1}
+}
+
+// isUserName reports whether a word is the name of a user, with or without a value.
+func isUserName(word []byte) bool {
+	n := bytes.IndexAny(word, ":=")
+	return n > 0 && userNames[lowerASCII(string(bytes.TrimLeft(word[:n], "\"'`([")))]
+}
+
+// inCodeRun reports whether a name is a part of base64.
+func inCodeRun(name []byte) bool {
+	if len(name) < 12 || !hasKinds(name, 3) {
+		return false
+	}
+	m := madeOf(name)
+	return m.random() && m.digits > 0
+}
+
 // isNamedPath reports whether a name ends a path that is the name of a value: "Name": "/shop/prod/db_password".
 func isNamedPath(text []byte, n naming) bool {
 	a := assignment{text: text, name: n}
@@ -123,6 +155,8 @@ type assignment struct {
 	said  bool // the word before the place is a verb such as is
 	sum   bool // a word such as checksum lies between
 
+	alone bool // the value ends its line
+
 	number bool // the value is an address, or another number
 }
 
@@ -134,7 +168,7 @@ func (a *assignment) read() {
 	for a.at < limit && !a.stop {
 		a.step()
 	}
-	if a.cost += a.at - a.name.end; a.pair && len(a.found) == 0 {
+	if a.cost += min(a.at-a.name.end, longestLink); a.pair && len(a.found) == 0 {
 		a.before()
 	}
 }
@@ -415,13 +449,15 @@ func (a *assignment) wide() {
 	case r >= 0x2500 && r < 0x2600, r == 0xa0:
 		a.at += n
 		a.link(beside)
+	case unicode.IsLetter(r) && r < 0x250: // Latin
+		a.candidate(a.at, a.runEnd(a.at), false)
 	case unicode.IsLetter(r):
 		start := a.at
 		for a.at < len(a.text) && a.text[a.at] >= utf8.RuneSelf && unicode.IsLetter(r) {
 			a.at += n
 			r, n = utf8.DecodeRune(a.text[a.at:])
 		}
-		if particles[string(a.text[start:a.at])] {
+		if word := string(a.text[start:a.at]); particles[word] || linkWords[word] {
 			a.said = true
 			return
 		}

@@ -56,7 +56,12 @@ func (a *assignment) candidate(start, end int, quoted bool) {
 	if quoted && after < len(text) && (text[after] == '"' || text[after] == '\'' || text[after] == '`') {
 		after++
 	}
+	if !quoted && a.name.strength >= weakPass && a.how == assigns {
+		end = a.ampersand(start, end)
+		after = end
+	}
 	v := text[start:end]
+	a.alone = !quoted && endsLine(text, end)
 	if a.skip {
 		a.skip, a.at = false, max(after, a.at)
 		return
@@ -102,7 +107,7 @@ func (a *assignment) candidate(start, end int, quoted bool) {
 		return
 	}
 	a.at = max(after, a.at)
-	fill := fillers[string(lowered(v))]
+	fill := fillers[string(lowered(v))] || linkWords[string(lowered(v))]
 	if fill {
 		a.said = linkWords[string(lowered(v))] && !a.sum
 		if a.how == near && a.words == 0 && linkWords[string(lowered(v))] {
@@ -118,6 +123,27 @@ func (a *assignment) candidate(start, end int, quoted bool) {
 		a.stop = true
 	}
 	a.how, a.said, a.sum = near, false, a.sum || sumWords[string(lowered(v))]
+}
+
+// ampersand returns where a password ends that has an ampersand within it, unless a parameter of a URL follows.
+func (a *assignment) ampersand(start, end int) int {
+	to := end
+	for to+1 < len(a.text) && a.text[to] == '&' && isAlnum(a.text[to+1]) && to-start < longestName {
+		for to++; to < len(a.text) && !ends[a.text[to]]; to++ {
+			if a.text[to] == '=' {
+				return end
+			}
+		}
+	}
+	return to
+}
+
+// endsLine reports whether nothing follows on the line but spaces.
+func endsLine(text []byte, at int) bool {
+	for at < len(text) && (text[at] == ' ' || text[at] == '\r' || text[at] == '\t') {
+		at++
+	}
+	return at == len(text) || text[at] == '\n' || text[at] == '"' || text[at] == '\\' && byteAt(text, at+1) == 'n'
 }
 
 // sumWords are words for what stands for a secret, but is none.
@@ -136,7 +162,9 @@ func (a *assignment) otherName(v []byte, after int, quoted bool) (key []byte, re
 	for at < len(a.text) && at-after < 16 && (a.text[at] == ' ' || a.text[at] == '\t') {
 		at++
 	}
-	value := a.how == assigns && a.lines == 0
+	signs := bytes.Count(v, []byte("="))
+	value := a.lines == 0 && (a.how == assigns || a.said && human(v) || a.how == beside && signs > 1 && human(v)) ||
+		a.alone && a.words == 0 && signs > 1 && human(v)
 	if at < len(a.text) && (a.text[at] == ':' || a.text[at] == '=' && !bytes.HasPrefix(a.text[at:], []byte("=="))) &&
 		!(quoted && value) {
 		return v, at + 1
@@ -147,6 +175,9 @@ func (a *assignment) otherName(v []byte, after int, quoted bool) (key []byte, re
 	n := 0
 	for n < len(v) && nameRune(v[n:]) == 1 {
 		n++
+	}
+	if n > 0 && n+1 == len(v) && v[n] == '=' && isAlpha(v[0]) && isQuote(byteAt(a.text, after)) {
+		return v[:n], after // an attribute
 	}
 	if n > 0 && n < 40 && n+1 < len(v) && isAlpha(v[0]) && v[len(v)-1] != '=' &&
 		(v[n] == '=' || v[n] == ':' && v[n+1] != '/') {
@@ -192,24 +223,33 @@ func (a *assignment) take(start, end int) {
 	a.stop = true
 }
 
-// continued adds the lines in which a value without quotes goes on, and returns where they end: each is one random word
-// and nothing else.
+// continued adds the lines in which a value goes on, and returns where they end: each is one random word, also as
+// another literal or behind a backslash.
 func (a *assignment) continued(start, end int) int {
-	if end-start < shortestShape || isAllHex(a.text[start:end]) || isQuote(a.text[start-1]) {
+	literal := isQuote(a.text[start-1])
+	if end-start < shortestShape || isAllHex(a.text[start:end]) && !literal {
 		return end
 	}
 	line, _ := lineAround(a.text, a.name.start)
 	for range mostParts {
 		at := end
-		if at < len(a.text) && a.text[at] == '\r' {
+		if literal {
 			at++
 		}
-		if at == len(a.text) || a.text[at] != '\n' {
+		for at < len(a.text) && at-end < longestJoint && strings.IndexByte(" \r\\+.,&_`", a.text[at]) >= 0 {
+			at++
+		}
+		if at >= len(a.text) || a.text[at] != '\n' {
 			break
 		}
 		at++
 		at += shared(a.text[line:a.name.start], a.text[at:])
 		for at < len(a.text) && at-end < longestJoint+longestName && (a.text[at] == ' ' || a.text[at] == '\t') {
+			at++
+		}
+		if literal && (at == len(a.text) || !isQuote(a.text[at])) {
+			break
+		} else if literal {
 			at++
 		}
 		to := at
@@ -218,8 +258,8 @@ func (a *assignment) continued(start, end int) int {
 		}
 		a.cost += to - end
 		v := a.text[at:to]
-		if to < len(a.text) && a.text[to] != '\n' && a.text[to] != '\r' || len(v) < minPart || !hasKinds(v, 3) ||
-			!madeOf(v[:min(len(v), judged)]).random() || isPlain(v) {
+		if to < len(a.text) && strings.IndexByte("\n\r;,\"'`\\ ", a.text[to]) < 0 || len(v) < minPart ||
+			!hasKinds(v, 3) && !literal || !madeOf(v[:min(len(v), judged)]).random() || isPlain(v) {
 			break
 		}
 		a.found = append(a.found, [2]int{at, to})
@@ -285,6 +325,39 @@ func (a *assignment) before() {
 		b.step()
 	}
 	a.found, a.cost = b.found, a.cost+b.cost+b.at-b.name.end
+}
+
+// reversed looks for a value before its name in a call whose second argument has a label, as in Swift:
+// setValue("X", forHTTPHeaderField: "KEY").
+func (a *assignment) reversed() {
+	if start := a.name.start; start < minPart || !isQuote(a.text[start-1]) ||
+		bytes.IndexByte(a.text[start-minPart/2:start], ':') < 0 {
+		return
+	}
+	from := max(0, a.name.start-longestLink)
+	from += bytes.LastIndexByte(a.text[from:a.name.start], '\n') + 1
+	before := bytes.TrimRight(bytes.TrimRight(a.text[from:a.name.start], "\"'\\"), " ")
+	a.cost += len(before)
+	label, ok := bytes.CutSuffix(before, []byte(":"))
+	if !ok {
+		return
+	}
+	label = bytes.TrimRightFunc(label, unicode.IsLetter)
+	comma := len(bytes.TrimRight(label, " "))
+	if comma == len(before)-1 || comma < minPart || label[comma-1] != ',' {
+		return
+	}
+	end := comma - 1
+	for end > 0 && (isQuote(label[end-1]) || label[end-1] == '\\') {
+		end--
+	}
+	start := end
+	for start > 0 && !isQuote(label[start-1]) && label[start-1] != ' ' {
+		start--
+	}
+	if a.how = assigns; start > 1 && end < comma-1 && a.isValue(label[start:end], true) {
+		a.found = append(a.found, [2]int{from + start, from + end})
+	}
 }
 
 // as looks for a value before its name: use X as the password.

@@ -282,6 +282,9 @@ func (s *Scanner) spaced(text []byte, n naming) naming {
 			end++
 		}
 		is := roleOf(text[n.end+1 : end])
+		if end < len(text) && isAlnum(text[end]) {
+			break // a value
+		}
 		if is&isHead == 0 && (is&isProperty == 0 || is&isQualifier != 0) {
 			break
 		}

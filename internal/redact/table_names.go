@@ -9,7 +9,7 @@ var nameRoles = func() map[string]role {
 		role  role
 		words string
 	}{
-		{isPassword, `password passwords passwd passphrase passphrases passcode passcodes pwd pw pass passwort
+		{isPassword, `password passwords passwd passphrase passphrases passcode passcodes pwd pw pass psk passwort
 			passwörter passwoerter mdp kennwort kennwörter passe parola parole contraseña contrasena contraseñas
 			senha senhas пароль пароля паролем пароли паролю passord passordet lösenord lösenordet wachtwoord wachtwoorden heslo hesla
 			hasło hasła haslo hasłem contrasenya palavrapasse adgangskode adgangskoden kodeord løsenord salasana salasanan
@@ -17,7 +17,7 @@ var nameRoles = func() map[string]role {
 			sandi katasandi khẩu κωδικός κωδικόσ κωδικο συνθηματικό पासवर्ड รหัสผ่าน סיסמה סיסמא הסיסמה المرور
 			السر passwörtern zugangscode assword assphrase rocommunity rwcommunity losung`},
 		{isSecret, `secret secrets token tokens credential credentials cred creds apikey apikeys apitoken authtoken
-			accesstoken accesskey secretkey privatekey masterkey authkey appkey jwt psk pat bearer geheimnis
+			accesstoken accesskey secretkey privatekey masterkey authkey appkey jwt pat bearer geheimnis
 			geheimschlüssel zugangsschlüssel zugriffsschlüssel zugangsschluessel zugangsdaten jeton jetons
 			secreto secretos segredo segredos segreto segreti токен токена секрет секретный секретная
 			secrète secreta segreta sekret sekretny hemlighet hemlig geheim geheime gizli tajný titok salaisuus hemmelighed
@@ -77,6 +77,9 @@ var wholeNames = []string{
 	"privatekey", "licensekey", "schlüssel", "schluessel", "пароль", "ключ", "токен",
 }
 
+// userNames are the names of users.
+var userNames = wordSet("u usr user username login id uid benutzer usuario utente utilisateur логин пользователь")
+
 // particles are words between a name and its value in scripts without spaces between words.
 var particles = wordSet("是 は が を 为 為 叫 就是 改成 改为 는 은 이 가 를 을")
 
@@ -94,11 +97,11 @@ var shortHeads = wordSet(`bind root db user admin sudo ldap mail smtp ftp vnc vp
 // escapes. Two letters are common in base64: they count only where they end a name, see endsName.
 var nameWords = []string{
 	"pass", "pwd", "secret", "token", "key", "cred", "auth", "jwt", "salt", "pepper", "seed", "otp", "psk", "licen",
-	"bearer", "mdp", "pw", "assword", "assphrase", "community", "sandi", "lozink", "zapork", "salasan", "avain", "haslo", "jelsz", "wachtwoord",
+	"bearer", "mdp", "pw", " p: ", " p=", " p : ", "assword", "assphrase", "community", "sandi", "lozink", "zapork", "salasan", "avain", "haslo", "jelsz", "wachtwoord",
 	"sleutel", "geheim", "l\u00f6seno", "L\u00d6SENO", "l\u00f8seno", "nyckel", "n\u00f8k", "n\u00f8g", "adgangsk", "kodeord", "hemlig",
 	"has\u0142", "HAS\u0141", "heslo", "hesla", "klucz", "kl\u00ed\u010d", "k\u013e\u00fa\u010d", "kulcs", "cheie", "cheia", "anahtar",
 	"\u015fifre", "\u015eifre", "\u015e\u0130FRE", "sifre", "parol", "gizli", "\u043b\u044e\u0447", "\u041b\u042e\u0427", "lozin", "clau", "kunci", "kh\u1ea9u", "kh\u00f3a",
-	"\u03ba\u03c9\u03b4\u03b9\u03ba", "\u03ba\u03bb\u03b5\u03b9\u03b4", "\u0926\u0930\u094d\u0921", "\u0e23\u0e2b\u0e31\u0e2a",
+	"\u03ba\u03c9\u03b4\u03b9\u03ba", "\u03ba\u03bb\u03b5\u03b9\u03b4", "\u0930\u094d\u0921", "\u0e23\u0e2b\u0e31\u0e2a",
 	"\u05d9\u05e1\u05de", "\u05de\u05e4\u05ea\u05d7", "\u0627\u0644\u0645\u0631\u0648\u0631", "\u0627\u0644\u0633\u0631", "\u0645\u0641\u062a\u0627\u062d", "losung", "zugangsc", "kennwor", "schl\u00fcss", "schl\u00dcss", "schluess", "geheim", "zugangsd", "jeton", "segret", "segred", "parola", "parole",
 	"cl\u00e9", "cl\u00c9", "clef", "contrase", "clave", "senha", "chave", "chiav", "\u043f\u0430\u0440\u043e", "\u041f\u0430\u0440\u043e",
 	"\u041f\u0410\u0420\u041e", "\u043a\u043b\u044e\u0447", "\u041a\u043b\u044e\u0447", "\u041a\u041b\u042e\u0427", "\u0441\u0435\u043a\u0440",
@@ -156,8 +159,8 @@ var (
 			byte box &str &'static static env literal ist war lautet auf heißt est sont es era è e' foi é
 			becomes became equals changed used here below following this it get field basic bearer digest
 			apikey type secret print printf echo raw f b r u then with enter using and pass-through vector
-			std::string nsstring bstr cstring`)
+			std::string nsstring bstr cstring är er on je e jest là adalah ialah είναι это luidt 0 5 7 8 9`)
 	// linkWords are those of them that say that a value follows.
 	linkWords = wordSet(`is was to as be set now ist lautet est es è foi é becomes equals are send string value bearer
-			basic`)
+			basic är er on je e este jest là adalah ialah είναι это luidt è era was war sont`)
 )

@@ -198,6 +198,12 @@ func joint(text []byte, at int) (next int, ok bool) {
 		switch c := text[next]; {
 		case c == '\n' || c == '"' || c == '\'' || c == '`':
 			ok = true
+		case c == '<':
+			n := inlineTag(text[next:])
+			if n == 0 {
+				return next, false
+			}
+			next, ok = next+n-1, true
 		case isAlnum(c):
 			end := next
 			for end < len(text) && end-next < 6 && text[end]-'0' < 10 {
@@ -212,6 +218,22 @@ func joint(text []byte, at int) (next int, ok bool) {
 		}
 	}
 	return next, false
+}
+
+// inlineTags are elements of HTML within words.
+var inlineTags = wordSet("span wbr b i em strong code mark br font a u s tt kbd samp")
+
+// inlineTag returns the length of the tag of such an element at the start of a text, 0 for none.
+func inlineTag(b []byte) int {
+	end := bytes.IndexByte(b[:min(len(b), longestJoint)], '>')
+	if end < 0 {
+		return 0
+	}
+	name, _, _ := bytes.Cut(bytes.Trim(b[1:end], "/ "), []byte(" "))
+	if !inlineTags[string(name)] {
+		return 0
+	}
+	return end + 1
 }
 
 // A makeup is what a text is made of.
@@ -308,7 +330,7 @@ func (j judge) secret(text []byte) bool {
 	switch j {
 	case judgeChosen:
 		head := text[:min(len(text), judged)]
-		return (m.chosen() || hasKinds(head, 4) || isWords(head, 3)) && !repeats(text)
+		return (m.chosen() || hasKinds(head, 4) || human(head) && m.digits > 1 || isWords(head, 3)) && !repeats(text)
 	case judgeDigest:
 		return m.odd > 7
 	case judgeRandom:

@@ -10,6 +10,10 @@ import (
 // isValue reports whether v is the secret value of the name: the surer the name and the link are, the less random it
 // has to be.
 func (a *assignment) isValue(v []byte, quoted bool) bool {
+	if cut := bytes.TrimRight(v, ".…*"); len(cut)+1 < len(v) && len(cut) >= minPart && madeOf(cut[:min(len(cut),
+		judged)]).random() {
+		v = cut // it breaks off
+	}
 	if len(v) < 6 || len(v) < 8 && (a.name.strength != passName && a.name.strength != weakPass || a.how < assigns) {
 		return false
 	}
@@ -47,6 +51,13 @@ func (a *assignment) isValue(v []byte, quoted bool) bool {
 	if n < passName && how < assigns && !quoted && len(v) <= 12 && isAllHex(v) {
 		return false // a commit
 	}
+	if n == passName && human(head) && isOneWord(head) && (a.said || how == assigns || quoted && how >= beside ||
+		a.words < 3 && a.alone) {
+		return true
+	}
+	if n == strongName && a.alone && a.words == 0 && a.secretly() && human(head) && isOneWord(head) {
+		return true
+	}
 	some := m.random() || m.odd > 4 && 3*m.odd >= m.letters+m.digits && m.changes > 1
 	switch {
 	case n == passName && how == assigns && a.words == 0:
@@ -59,13 +70,13 @@ func (a *assignment) isValue(v []byte, quoted bool) bool {
 	case n == passName:
 		return a.words == 0 && a.generated(head, quoted) || m.random() ||
 			m.chosen() && m.odd > 3 && m.digits > 0 && m.letters > 0 && m.changes > 0
-	case n == weakPass && a.said && human(head):
+	case n == weakPass && (a.said || how == assigns) && human(head) && isOneWord(head):
 		return true
 	case n == weakPass && how == assigns:
 		return m.random() || m.chosen() || a.generated(head, quoted)
 	case n == weakPass && how == beside:
 		return m.random() || m.chosen() && m.odd > 3 && m.digits > 0 && m.changes > 0
-	case n == strongName && how == assigns && quoted && a.words == 0 && a.secretly() && human(head) && isOneWord(head):
+	case n == strongName && how == assigns && a.words == 0 && a.secretly() && human(head) && isOneWord(head):
 		return true
 	case n == strongName && how >= beside:
 		return some || how == assigns && (len(v) >= 16 && isCode(v) || isLogin(head))

@@ -3,6 +3,7 @@ package redact
 import (
 	"bytes"
 	"slices"
+	"unicode"
 	"unicode/utf8"
 
 	"ctxtool/sessionfmt/jsonl"
@@ -402,9 +403,12 @@ func valueBefore(text []byte, at int) bool {
 	}
 	near := text[max(0, at-longestName):at]
 	if n := len(bytes.TrimRight(near, " \"'`\\")); n > 0 && (near[n-1] == ':' || near[n-1] == '=' || near[n-1] == '>') {
-		return bytes.Contains(text[max(0, at-longestLink):at], []byte("alue"))
+		if bytes.Contains(text[max(0, at-longestLink):at], []byte("alue")) {
+			return true
+		}
 	}
-	return bytes.Contains(near, []byte(" as "))
+	label := bytes.TrimRightFunc(bytes.TrimRight(near, " \"'`\\:"), unicode.IsLetter)
+	return bytes.Contains(near, []byte(" as ")) || bytes.HasSuffix(bytes.TrimRight(label, " "), []byte(","))
 }
 
 // quotedLine reports whether a line has a sign of quoted-printable, see quotedSigns.

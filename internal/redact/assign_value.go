@@ -224,7 +224,7 @@ func (a *assignment) take(start, end int) {
 }
 
 // continued adds the lines in which a value goes on, and returns where they end: each is one random word, also as
-// another literal or behind a backslash.
+// another literal or after a backslash.
 func (a *assignment) continued(start, end int) int {
 	literal := isQuote(a.text[start-1])
 	if end-start < shortestShape || isAllHex(a.text[start:end]) && !literal {

@@ -20,7 +20,7 @@ var ranks = []string{
 	"internal/activity internal/dialect internal/unread replay/models replay/tokens",
 	"internal/dialect/chat internal/dialect/claude internal/dialect/codex internal/dialect/copilot " +
 		"internal/dialect/openclaw internal/dialect/opencode internal/fields replay/weigh",
-	"internal/dialect/gemini internal/dialect/gsh internal/dialect/swecli internal/dialect/yagent",
+	"internal/dialect/cline internal/dialect/gemini internal/dialect/gsh internal/dialect/swecli internal/dialect/yagent",
 	"sessionfmt",
 	"internal/browse internal/outline internal/phrase internal/store replay/origin sessionfmt/sqlite",
 	"internal/keep internal/linediff internal/redact internal/serve internal/terminal replay/prompt",

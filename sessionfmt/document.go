@@ -16,6 +16,8 @@ type document struct {
 	line  int         // of that place
 	other int         // the line of a list before it, 0 for none
 
+	beside []beside // documents that belong to it, whether they exist or not
+
 	broken error // why it is not read to its end: it is damaged
 	size   int64 // what is read of it then
 	last   int   // the line of that place
@@ -151,12 +153,19 @@ func (x *indexer) element(in *dialect.Document, u *unit) error {
 	return nil
 }
 
-// lines returns a reader of the document as lines: the first has all but the messages, and each
-// message is another.
-func (doc *document) lines(s *source) io.Reader {
-	in := dialect.NewDocument(s.bytes, s.size, nil)
+// lines returns a reader of the document as lines: the first has all but the messages, then come those that belong to
+// it, and each message is another.
+func (doc *document) lines(s *Session) io.Reader {
+	own := s.file()
+	in := dialect.NewDocument(own.bytes, own.size, nil)
 	in.Go(doc.list, doc.line, '[')
-	return &documentLines{in: in, rest: append(bytes.Clone(doc.head), '\n'), ended: doc.list == 0}
+	all := []io.Reader{bytes.NewReader(append(bytes.Clone(doc.head), '\n'))}
+	for k := range s.base {
+		if b := &s.base[k]; b.part {
+			all = append(all, io.NewSectionReader(s.src.bytes, b.off, b.end-b.off))
+		}
+	}
+	return io.MultiReader(append(all, &documentLines{in: in, ended: doc.list == 0})...)
 }
 
 type documentLines struct {

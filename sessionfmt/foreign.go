@@ -14,6 +14,7 @@ import (
 	"ctxtool/internal/base/scratch"
 	"ctxtool/internal/dialect"
 	"ctxtool/internal/dialect/claude"
+	"ctxtool/internal/dialect/cline"
 	"ctxtool/internal/dialect/codex"
 	"ctxtool/internal/dialect/copilot"
 	"ctxtool/internal/dialect/gemini"
@@ -30,6 +31,7 @@ import (
 var dialects = []*dialect.Dialect{
 	&codex.Dialect, &gemini.Qwen, &claude.Stream, &claude.Dialect, &gemini.Dialect, &gsh.Dialect, &swecli.Dialect,
 	&yagent.Dialect, &opencode.Dialect, &opencode.Version2, &opencode.Kilo, &openclaw.Dialect, &copilot.Dialect,
+	&cline.Dialect,
 }
 
 // Dialects returns the formats of other agents that are read.
@@ -143,6 +145,9 @@ func (s *Session) sniff(opt Options) error {
 	if d != nil {
 		s.doc, s.dialect = doc, d
 		s.owner = d.OwnerOf(s.Name, doc.head)
+		if err := s.joinBeside(opt); err != nil {
+			return err
+		}
 		return s.continues(doc.head, opt)
 	}
 	s.first = dialect.Span{Off: off, Size: uint32(len(first))}
@@ -179,8 +184,12 @@ func sessionName(file string) string {
 // atOnce is how many entries a worker visits at a time.
 const atOnce = 512
 
-// visit hands the entries to visitors, as indexing does for pi's.
-func (s *Session) visit(workers int, opt Options) error {
+// visit hands the entries of another agent's session to visitors, as indexing does for pi's.
+func (s *Session) visit(opt Options) error {
+	if s.dialect == nil || opt.Visit == nil {
+		return nil
+	}
+	workers := opt.visitors()
 	pieces := (len(s.records) + atOnce - 1) / atOnce
 	for err := range parallel.InOrder(pieces, workers, 2*workers+2, func() func(k int) error {
 		r, head, see := s.NewReader(), jsonl.NewHeadReader(opt.Pick), opt.Visit()
@@ -260,6 +269,9 @@ func (x *indexer) addForeign(u *unit, head dialect.Head, rec record) {
 	u.records = append(u.records, rec)
 	if x.times {
 		ms, ok := head.Time.Millis()
+		if head.Time.IsNumber() {
+			ms, ok = head.Time.Date()
+		}
 		switch {
 		case !head.Time.Exists():
 			ms = untimed

@@ -19,14 +19,17 @@ import (
 type section struct {
 	off, end int64 // in the session
 	name     string
-	before   int // lines of the session before it
-	lines    int // its own
+	before   int  // lines of the session before it
+	lines    int  // its own
+	part     bool // it belongs to the session
 }
 
 // Bases returns the names of the files that the session continues.
 func (s *Session) Bases() (names []string) {
 	for k := range s.base {
-		names = append(names, s.base[k].name)
+		if !s.base[k].part {
+			names = append(names, s.base[k].name)
+		}
 	}
 	return names
 }
@@ -35,11 +38,11 @@ func (s *Session) Bases() (names []string) {
 // one by one.
 func (s *Session) OwnLines() error {
 	what := s.src.instead
-	if s.doc != nil {
-		what = "it is one JSON document"
-	}
 	if len(s.base) > 0 {
 		what = "it continues another file"
+	}
+	if s.doc != nil {
+		what = "it is one JSON document"
 	}
 	if what == "" {
 		return nil
@@ -192,7 +195,7 @@ func (s *Session) splice(chain []continued, before bool) {
 	for _, b := range chain {
 		all.parts, all.sizes = append(all.parts, b.src.bytes), append(all.sizes, b.keep)
 		n := countLines(b.src.bytes, b.keep)
-		s.base = append(s.base, section{size, size + b.keep, b.name, lines, n})
+		s.base = append(s.base, section{off: size, end: size + b.keep, name: b.name, before: lines, lines: n})
 		lines += n
 		size += b.keep
 		joined.more = append(joined.more, b.src)
@@ -242,10 +245,7 @@ func openBase(name string, b dialect.Base, opt Options) (continued, jsonl.Value,
 		}
 		src, keep = changed, changed.size
 	}
-	if opt.Called != nil {
-		name = opt.Called(name)
-	}
-	return continued{name, src, keep}, first, nil
+	return continued{opt.calls(name), src, keep}, first, nil
 }
 
 // endsLine reports whether a line ends at an offset.

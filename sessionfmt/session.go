@@ -82,6 +82,8 @@ type Options struct {
 
 	// Opened, if set, is called with a session that Open has read, before Open returns it.
 	Opened func(s *Session)
+
+	asItIs bool // a document is read though it seems to be written at the same time
 }
 
 // ModTime returns when the session's file was changed last, the Unix epoch for standard input and streams.
@@ -155,6 +157,15 @@ type Session struct {
 // validates every line. Damage is skipped and listed in Findings. Only input that cannot be
 // read at all, or is not a session, is an error.
 func Open(name string, opt Options) (*Session, error) {
+	for range mostOpened - 1 {
+		src, err := openSource(name, opt)
+		s, err := open(name, src, err, opt)
+		if _, again := errors.AsType[unsettled](err); !again {
+			return s, err
+		}
+		time.Sleep(rewriting)
+	}
+	opt.asItIs = true
 	src, err := openSource(name, opt)
 	return open(name, src, err, opt)
 }
@@ -174,12 +185,18 @@ func open(name string, src *source, err error, opt Options) (*Session, error) {
 	if opt.Called != nil {
 		s.called = opt.Called(name)
 	}
-	if err := s.sniff(opt); err != nil {
-		src.close()
-		return nil, atFile(name, err)
+	if err = s.sniff(opt); err == nil {
+		err = s.index(opt)
 	}
-	if err := s.index(opt); err != nil {
-		return nil, err
+	if !opt.asItIs && s.unsettled(err) {
+		err = unsettled{err}
+	}
+	if err == nil {
+		err = s.visit(opt)
+	}
+	if err != nil {
+		s.src.close()
+		return nil, atFile(name, err)
 	}
 	if opt.Opened != nil {
 		opt.Opened(s)
@@ -187,18 +204,11 @@ func open(name string, src *source, err error, opt Options) (*Session, error) {
 	return s, nil
 }
 
-// index indexes the lines of a session, and closes it if that fails.
+// index indexes the lines of a session.
 func (s *Session) index(opt Options) error {
-	workers := opt.Workers
-	if workers == 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
-	visitors := workers
-	if opt.Ordered {
-		visitors = 1
-	}
+	workers := opt.workers()
 	if opt.Visit != nil && s.dialect == nil {
-		workers = visitors
+		workers = opt.visitors()
 	}
 	err := s.read(workers, opt)
 	if err == nil {
@@ -207,14 +217,20 @@ func (s *Session) index(opt Options) error {
 	if err == nil && !opt.Unindexed {
 		err = s.markEnd()
 	}
-	if err == nil && s.dialect != nil && opt.Visit != nil {
-		err = s.visit(visitors, opt)
+	if err == nil && s.doc != nil {
+		err = s.partsChanged(opt.Disk)
 	}
-	if err != nil {
-		s.src.close()
-		return atFile(s.Name, err)
+	return err
+}
+
+// workers is the number of goroutines that index, visitors that of those that visit.
+func (o Options) workers() int { return cmp.Or(o.Workers, runtime.GOMAXPROCS(0)) }
+
+func (o Options) visitors() int {
+	if o.Ordered {
+		return 1
 	}
-	return nil
+	return o.workers()
 }
 
 // read reads all lines, and makes records of them.
@@ -243,7 +259,7 @@ func (s *Session) Close() error { return s.src.close() }
 // A document is read as lines.
 func (s *Session) Plain() io.Reader {
 	if s.doc != nil {
-		return s.doc.lines(s.file())
+		return s.doc.lines(s)
 	}
 	return s.file().plain()
 }

@@ -139,6 +139,8 @@ func openBytes(name string, stdin *os.File, disk Disk) (*source, error) {
 		src.disk = disk
 		if src.info, err = f.Stat(); err != nil {
 			src.close()
+		} else {
+			src.watch(name)
 		}
 	}
 	if err != nil || src.file != f {

@@ -182,8 +182,12 @@ func openLast(name string, src *source, size int64, opt Options) (*Session, erro
 		return nil, atFile(name, err)
 	}
 	s.Coverage.Partial = s.src != src
-	if err := s.index(opt); err != nil {
-		return nil, err
+	if err = s.index(opt); err == nil {
+		err = s.visit(opt)
+	}
+	if err != nil {
+		s.src.close()
+		return nil, atFile(name, err)
 	}
 	return s, nil
 }

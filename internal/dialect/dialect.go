@@ -26,6 +26,7 @@ type Dialect struct {
 	// Document returns an arranger of a session that is one JSON document, with its messages in a
 	// list; see [Document]. Sniff gets all else. It is nil if no session is.
 	Document func() Arranger
+	Files    Files // the documents that make a session, where it is more than one
 	Store    Store // where the agent keeps its sessions
 	// Display ends the names of files with the history that the agent shows, and not the one
 	// that it sends. Empty for none.
@@ -141,6 +142,33 @@ func (d *Dialect) OwnerOf(name string, first jsonl.Value) string {
 // Begins reports whether a text begins with one of several marks.
 func Begins(text string, marks ...string) bool {
 	return slices.ContainsFunc(marks, func(mark string) bool { return strings.HasPrefix(text, mark) })
+}
+
+// Files are how the names of a session's documents end, after the same beginning. Those beside the session's own that
+// exist are lines after its own members, in this order.
+type Files struct {
+	Own    string
+	Beside []string
+}
+
+// Around returns the names of the documents beside one that is a session's own, none for any other.
+func (f Files) Around(name string) (names []string) {
+	if stem, ok := strings.CutSuffix(name, f.Own); ok && f.Own != "" {
+		for _, end := range f.Beside {
+			names = append(names, stem+end)
+		}
+	}
+	return names
+}
+
+// OwnOf returns the names that the session's own document may have to which one belongs.
+func (f Files) OwnOf(name string) (names []string) {
+	for _, end := range f.Beside {
+		if stem, ok := strings.CutSuffix(name, end); ok && !strings.HasSuffix(name, f.Own) {
+			names = append(names, stem+f.Own)
+		}
+	}
+	return names
 }
 
 // A Store is where an agent keeps its sessions.

@@ -13,7 +13,7 @@ import (
 // A Reading tells how a session is read. All reports on sessions have it.
 type Reading struct {
 	// that wrote the session: `pi`, `oh-my-pi`, `codex`, `claude`, `gemini`, `qwen`, `gsh`, `swe-cli`, `y-agent`,
-	// `opencode`, `opencode2`, `kilo`, `openclaw`, `copilot`
+	// `opencode`, `opencode2`, `kilo`, `openclaw`, `copilot`, `cline`
 	Agent     string     `json:"agent,omitempty"`
 	Certainty *Certainty `json:"certainty,omitempty"` // how sure the reader is of the parts of a context; of pi's, in `replay` alone
 }

@@ -36,7 +36,7 @@ func Family(disk sessionfmt.Disk, name string) (files []string) {
 	}
 	in := map[string]bool{h.ID: true} // ids of the session and its sub-agents
 	written := writtenAt(disk, name)
-	for _, c := range candidates(disk, h.by.Nests(name, h.ID)) {
+	for _, c := range candidates(disk, h.by, name, h.ID) {
 		if c.May != nil && !c.May(c.name, written) || c.name == name {
 			continue
 		}
@@ -86,12 +86,14 @@ type candidate struct {
 	dialect.Nest
 }
 
-// candidates returns the files of some folders, by their own names: so agents that began later come later.
-func candidates(disk sessionfmt.Disk, nests []dialect.Nest) (all []candidate) {
-	for _, nest := range nests {
+// candidates returns the files in which an agent may keep the sub-agents of a session, by their own names: so agents
+// that began later come later.
+func candidates(disk sessionfmt.Disk, by *dialect.Dialect, session, id string) (all []candidate) {
+	for _, nest := range by.Nests(session, id) {
 		see := func(name string, _ fs.DirEntry) {
 			plain := plainName(name)
-			if filepath.Ext(plain) == ".jsonl" && (plain == name || !disk.Has(plain)) {
+			ext := filepath.Ext(plain)
+			if (ext == ".jsonl" || ext == documentEnd && by.Document != nil) && (plain == name || !disk.Has(plain)) {
 				all = append(all, candidate{name, nest})
 			}
 		}

@@ -256,6 +256,9 @@ func (st Store) continued(name string) bool {
 // beside reports whether a file of a named folder belongs to a session beside it: it is the
 // history that an agent shows, or the messages or events of a document.
 func (st Store) beside(name, stem string) bool {
+	if d, _ := sessionfmt.Owned(st.Disk, name); d != nil {
+		return true
+	}
 	for _, d := range sessionfmt.Dialects() {
 		if d.Display != "" && strings.HasSuffix(stem+".jsonl", d.Display) {
 			return true
@@ -355,8 +358,21 @@ func ReadHeader(disk sessionfmt.Disk, name string) HeaderInfo {
 			return HeaderInfo{}
 		}
 		defer f.Close()
-		head, _ := dialect.ReadDocument(f, f.Size(), dialect.Messages, func(jsonl.Value, int) error { return nil })
-		return foreignHeader(sessionfmt.Sniff(head), name, head)
+		d := dialect.NewDocument(f, f.Size(), nil)
+		for found := true; found && err == nil; {
+			if found, err = d.List(dialect.Messages); !found {
+				break
+			}
+			if by := sessionfmt.Sniff(d.Head); by != nil && by.Files.Own != "" { // the rest is beside it
+				break
+			}
+			err = d.PassList()
+		}
+		by := sessionfmt.Sniff(d.Head)
+		if by == nil {
+			return HeaderInfo{}
+		}
+		return foreignHeader(by, name, d.Head, sessionfmt.Beside(disk, by, name)...)
 	}
 	f, err := disk.OpenRegular(name)
 	if err != nil {
@@ -402,7 +418,7 @@ func ReadHeader(disk sessionfmt.Disk, name string) HeaderInfo {
 }
 
 // foreignHeader is the header that a line of another agent's session makes, if it does.
-func foreignHeader(by *dialect.Dialect, name string, line jsonl.Value) HeaderInfo {
+func foreignHeader(by *dialect.Dialect, name string, line jsonl.Value, more ...jsonl.Value) HeaderInfo {
 	if by == nil {
 		return HeaderInfo{}
 	}
@@ -410,7 +426,7 @@ func foreignHeader(by *dialect.Dialect, name string, line jsonl.Value) HeaderInf
 	if !id.Exists() {
 		return HeaderInfo{}
 	}
-	e := dialect.Source{Kind: jsonl.Header, ID: []byte(id.Text()), Lines: []jsonl.Value{line}}
+	e := dialect.Source{Kind: jsonl.Header, ID: []byte(id.Text()), Lines: append([]jsonl.Value{line}, more...)}
 	by.Make(&e)
 	header, _ := new(dialect.JSON).Append(nil, &e, e.Entry(), nil)
 	h := headerInfo(by.Agent(), by, header)

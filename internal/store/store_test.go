@@ -166,9 +166,9 @@ func TestFound(t *testing.T) {
 		{chats, "two", "session-2026-01-01T00-00-two.jsonl", ""},
 		{st, "same", "", "same: 2 sessions have that id\nname one of same:1 (pi), same:2 (pi)"},
 		{st, "same:2", ".omp/agent/sessions/1_same.jsonl", ""},
-		{st, "none", "", "none: no such file, and no session's id begins with it\nsessions are looked up by id in " + strings.Join(st.Folders(), ", ") + "; there is no folder of codex, qwen, claude, gsh, swe-cli, opencode, kilo, openclaw, copilot; --sessions-dir names another folder"},
+		{st, "none", "", "none: no such file, and no session's id begins with it\nsessions are looked up by id in " + strings.Join(st.Folders(), ", ") + "; there is no folder of codex, qwen, claude, gsh, swe-cli, opencode, kilo, openclaw, copilot, cline; --sessions-dir names another folder"},
 		{chats, "none", "", "none: no such file, and no session's id begins with it\nsessions are looked up by id in " + chats.Folders()[0] + "; --sessions-dir names another folder"},
-		{Default(sessionfmt.Disk{}, none, t.TempDir()), "none", "", "none: no such file, and no sessions to search for an id\nthere is no folder of pi, codex, qwen, claude, gemini, gsh, swe-cli, opencode, kilo, openclaw, copilot; --sessions-dir names another folder"},
+		{Default(sessionfmt.Disk{}, none, t.TempDir()), "none", "", "none: no such file, and no sessions to search for an id\nthere is no folder of pi, codex, qwen, claude, gemini, gsh, swe-cli, opencode, kilo, openclaw, copilot, cline; --sessions-dir names another folder"},
 	} {
 		got, err := test.st.Locate(test.id)
 		said := ""

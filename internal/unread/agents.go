@@ -11,11 +11,12 @@ var agents = []Agent{
 	{Name: "Copilot Chat", Folders: []string{"github.copilot-chat"},
 		Files:  []Signature{{Fields: []string{"requesterUsername", "responderUsername", "requests"}}},
 		Source: "documentation of Copilot Chat"},
-	{Name: "Cline", Folders: []string{".cline", "saoudrizwan.claude-dev"}, Files: []Signature{
+	{Name: "Cline", Folders: []string{".cline"}, Files: []Signature{
 		{Fields: []string{"sessionId", "origin.source", "messages"}},
 		{Fields: []string{"conversation_id", "source_message_count", "messages"}},
 		{Fields: []string{"session_id", "source", "enable_tools"}},
-	}, Source: "run: 3.0.65"},
+	}, Hint: "a session is data/sessions/ID/ID.messages.json there", Source: "run: 3.0.65"},
+	{Name: "Cline for VS Code", Folders: []string{"saoudrizwan.claude-dev"}, Hint: ask, Source: "agentsview 2026-09"},
 	{Name: "Roo Code", Folders: []string{"rooveterinaryinc.roo-cline"}, Source: "agentsview 2026-09"},
 	{Name: "Kilo Code", Folders: []string{"kilocode.kilo-code"}, Source: "agentsview 2026-09"},
 

@@ -200,8 +200,8 @@ type Pick struct {
 }
 
 // Names are what a format calls the members that every record has. The zero value is pi's:
-// id, parentId and message.
-type Names struct{ ID, Parent, Message string }
+// id, parentId and message. Time is timestamp unless it is set.
+type Names struct{ ID, Parent, Message, Time string }
 
 // A Picked is a record: its head, which determines its place in the session, and the picked
 // fields. Absent ones are nil.
@@ -245,9 +245,9 @@ func NewHeadReader(pick Pick) *HeadReader {
 	r := &HeadReader{}
 	as := pick.As
 	if as == (Names{}) {
-		as = Names{"id", "parentId", "message"}
+		as = Names{ID: "id", Parent: "parentId", Message: "message"}
 	}
-	topNames := []string{"type", as.ID, as.Parent, "timestamp", as.Message}
+	topNames := []string{"type", as.ID, as.Parent, cmp.Or(as.Time, "timestamp"), as.Message}
 	r.msg = newFields(msgNames, pick.Message)
 	r.msg.known = pick.Known
 	r.top = newFields(topNames, pick.Record)

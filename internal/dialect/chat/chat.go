@@ -41,6 +41,7 @@ type Reader struct {
 
 	ID, Stamp jsonl.Value // of the line
 	Ref       jsonl.Value // the id of the line that it follows, where lines name theirs
+	Group     jsonl.Value // what the arranger needs, see [dialect.Head]
 	Rules     rule.Set    // that the content needs besides those of its blocks
 	Else      bool        // the line may be something else than its messages
 
@@ -51,6 +52,12 @@ type Reader struct {
 	to   *dialect.Source // keeps texts that are not in the line
 	none dialect.Source  // to, where the line is only looked at
 }
+
+// Looks reports whether the line is only looked at: nothing is made of it.
+func (r *Reader) Looks() bool { return r.to == &r.none }
+
+// To is who the request asks that what is sent is for.
+func (r *Reader) To() rule.Asked { return r.to.To }
 
 // Own appends a block to those of the message that is being read.
 func (r *Reader) Own(b jsonl.Block) { r.own = append(r.own, b) }
@@ -88,6 +95,9 @@ func (r *Reader) Keep(b jsonl.Block) []jsonl.Block {
 
 // Join returns a string of parts as they are spelled.
 func (r *Reader) Join(parts ...[]byte) jsonl.String { return r.to.Make(parts...).Spelled() }
+
+// Quote returns a text as a string that is valid as long as what is made of the line.
+func (r *Reader) Quote(text []byte) jsonl.String { return dialect.Quote(r.to, text).Spelled() }
 
 // Used returns the usage of an answer, of which a line has one.
 func (r *Reader) Used(u jsonl.Usage) *jsonl.Usage {
@@ -220,6 +230,22 @@ func Answers(code dialect.Code) bool {
 	return code == calling || code == single+dialect.Code(jsonl.Assistant)
 }
 
+// KindOf is the kind of the message that a line begins with, Unknown if it has several of other kinds than results.
+func KindOf(code dialect.Code) jsonl.Kind {
+	switch {
+	case !IsMessage(code) || code == several:
+		return jsonl.Unknown
+	case code >= results:
+		return jsonl.ToolResult
+	case code >= calling:
+		return jsonl.Assistant
+	}
+	return jsonl.Kind(code - single)
+}
+
+// Results is the number of results in a line that has nothing else.
+func Results(code dialect.Code) int { return max(0, int(code)-int(results)) }
+
 // scan is the dialect's Scan.
 func (f *Format) scan(text jsonl.Value) (h dialect.Head, size int) {
 	r := f.read(text, nil)
@@ -228,7 +254,7 @@ func (f *Format) scan(text jsonl.Value) (h dialect.Head, size int) {
 	if len(r.Said) == 0 || r.Else {
 		return h, 0
 	}
-	h = dialect.Head{ID: r.ID, Ref: r.Ref, Code: codeOf(r.Said), Time: r.Stamp, Rules: r.Rules,
+	h = dialect.Head{ID: r.ID, Ref: r.Ref, Group: r.Group, Code: codeOf(r.Said), Time: r.Stamp, Rules: r.Rules,
 		NoUsage: !slices.ContainsFunc(r.Said, hasUsage)}
 	for k := range r.Said {
 		h.Rules |= dialect.ByBlocks(r.Said[k].Blocks)

@@ -192,8 +192,12 @@ func chatBlocks(b object) (all []turn) {
 		}
 		switch m["role"] {
 		case "tool":
+			returned := m["content"]
+			if _, parts := returned.([]any); parts {
+				returned = blocks
+			}
 			all = append(all, turn{"user", []any{object{"type": "tool_result", "tool_use_id": m["tool_call_id"],
-				"content": m["content"]}}})
+				"content": returned}}})
 		case "assistant":
 			blocks = append(reasoning(m), blocks...)
 			for _, c := range list(m, "tool_calls") {

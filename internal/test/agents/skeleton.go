@@ -124,13 +124,13 @@ func (k *skeleton) keep(data []byte, all bool) {
 	}
 }
 
-// inJSON is a text that is an object.
+// inJSON is a text that is an object, or a list of objects.
 func inJSON(text string) (jsonl.Value, bool) {
-	if !strings.HasPrefix(text, "{") {
+	if !strings.HasPrefix(text, "{") && !strings.HasPrefix(text, "[{") {
 		return nil, false
 	}
 	v, err := jsonl.ParseValue([]byte(text))
-	return v, err == nil && v.IsObject()
+	return v, err == nil && (v.IsObject() || v.IsArray())
 }
 
 var (
@@ -142,6 +142,9 @@ var (
 	cut    = regexp.MustCompile(`…\d+ (chars|tokens) truncated…`)
 	letter = regexp.MustCompile(`\pL`)
 )
+
+// tagged is a text in a tag of its own, which has a field.
+var tagged = regexp.MustCompile(`(?s)^(<[a-z_]+ [a-z]+="[^"]*">)(.*)(</[a-z_]+>)$`)
 
 // keeps reports whether a line is kept.
 func (k *skeleton) keeps(line string) bool {
@@ -204,6 +207,9 @@ func (k *skeleton) text(text string) string {
 	}
 	if inside, ok := inJSON(text); ok {
 		return string(k.value(inside))
+	}
+	if m := tagged.FindStringSubmatch(text); m != nil { // a program may send what is inside alone
+		return m[1] + k.text(m[2]) + m[3]
 	}
 	lines := strings.Split(text, "\n")
 	for n, line := range lines {

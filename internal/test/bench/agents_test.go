@@ -65,7 +65,8 @@ func makeForeign(name, agent string, size int) error {
 		return err
 	}
 	w := bufio.NewWriterSize(f, 1<<20)
-	lines := 0 // numbered so far
+	lines := 0  // numbered so far
+	listed := 0 // messages of a document
 	forms := template.Must(template.New("").Funcs(template.FuncMap{
 		"lines":  func() int { return lines },
 		"before": func() int { return lines - 1 },
@@ -82,11 +83,14 @@ func makeForeign(name, agent string, size int) error {
 			err = forms.ExecuteTemplate(w, form, m)
 			return
 		}
-		var line, out bytes.Buffer
-		if err = forms.ExecuteTemplate(&line, form, m); err == nil {
-			err = json.Indent(&out, bytes.TrimSpace(line.Bytes()), "    ", "  ")
+		var made bytes.Buffer
+		err = forms.ExecuteTemplate(&made, form, m)
+		for line := range bytes.Lines(bytes.TrimSpace(made.Bytes())) { // of messages in a list
+			var out bytes.Buffer
+			err = errors.Join(err, json.Indent(&out, bytes.TrimSpace(line), "    ", "  "))
+			fmt.Fprintf(w, "%.*s    %s", min(listed, 1)*2, ",\n", out.Bytes())
+			listed++
 		}
-		fmt.Fprintf(w, "%.*s    %s", min(m.N, 1)*2, ",\n", out.Bytes())
 	}
 	write(agent+" begin", nil)
 	for n := 0; size > 0; n++ {

@@ -1,0 +1,5 @@
+package cline
+
+import "ctxtool/internal/rule"
+
+var compared []rule.Compared

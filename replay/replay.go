@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"iter"
 
+	"ctxtool/internal/rule"
 	"ctxtool/replay/models"
 	"ctxtool/replay/prompt"
 	"ctxtool/sessionfmt"
@@ -88,6 +89,10 @@ func (r *Replay) Reach(p sessionfmt.Point) (e *Envelope, stopped, err error) {
 		if asked, err = r.ModelBy(p.Record); asked.Known() {
 			e.asked = asked
 		}
+	}
+	if d := r.Session.Dialect(); d != nil && d.Question > 0 && p.Before && p.Record >= 0 &&
+		r.Session.Kind(p.Record) == jsonl.UsageEntry {
+		e.used |= rule.Of(d.Question)
 	}
 	return e, nil, err
 }

@@ -451,8 +451,7 @@ func databaseError(err error) error {
 	text, _, _ := strings.Cut(strings.TrimPrefix(e.Error(), "SQL logic error: "), " (")
 	switch e.Code() & 0xff {
 	case 1: // a table or column is missing
-		return &Error{Err: fmt.Errorf("the database has other tables than those that are known: %s", text),
-			Hint: "it may be of a newer or older version of the agent"}
+		return otherTables(text)
 	case 18:
 		return &Error{Err: fmt.Errorf("the database has a value of more than %d bytes", mostRow)}
 	case 11, 26:
@@ -460,4 +459,9 @@ func databaseError(err error) error {
 			Hint: "sqlite3's .recover, run on a copy, saves what can be read"}
 	}
 	return fmt.Errorf("the database cannot be read: %s", text)
+}
+
+func otherTables(lacks string) error {
+	return &Error{Err: fmt.Errorf("the database has other tables than those that are known: %s", lacks),
+		Hint: "it may be of a newer or older version of the agent"}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -65,6 +66,9 @@ func databaseRows(disk Disk, file, id string) (lines *source, err error) {
 
 // session returns the lines of a session. An id is not needed if there is only one.
 func (db *database) session(id string) (*source, error) {
+	if err := db.needs(db.by.Database.Sessions, db.by.Database.Needs); err != nil {
+		return nil, err
+	}
 	column := db.by.Database.ID
 	if id == "" {
 		column = ""
@@ -102,8 +106,16 @@ func (db *database) session(id string) (*source, error) {
 
 // lines writes the rows of a session.
 func (db *database) lines(id string, out *bufio.Writer) error {
-	for _, t := range db.by.Database.Rows {
-		if !db.has(t.Name) {
+	for k, t := range db.by.Database.Rows {
+		if last := k == len(db.by.Database.Rows)-1; !last && !db.has(t.Name) {
+			continue
+		}
+		if err := db.needs(t.Name, t.Needs); err != nil {
+			return err
+		}
+		if whole, err := db.whole(t, id); err != nil {
+			return err
+		} else if !whole {
 			continue
 		}
 		n := 0
@@ -122,6 +134,9 @@ func (db *database) lines(id string, out *bufio.Writer) error {
 				return err
 			}
 			if p := t.Parts; p != nil {
+				if err := db.needs(p.Name, p.Needs); err != nil {
+					return err
+				}
 				for part, err := range db.rows(p.Name, p.Session, row.text("id"), p.Order...) {
 					if err != nil {
 						return err
@@ -137,6 +152,45 @@ func (db *database) lines(id string, out *bufio.Writer) error {
 		}
 	}
 	return nil
+}
+
+// needs returns an error if a table lacks one of several columns.
+func (db *database) needs(table string, columns []string) error {
+	if _, err := db.columns(table); err != nil {
+		return err
+	}
+	for _, name := range columns {
+		if !slices.Contains(db.tables[table], `"`+name+`"`) {
+			return otherTables(fmt.Sprintf("table %s has no column %s", table, name))
+		}
+	}
+	return nil
+}
+
+// whole reports whether a table has all of the numbered rows of a session.
+func (db *database) whole(t dialect.Table, id string) (bool, error) {
+	if t.Sequence == "" || !db.has(t.Sequence) {
+		return true, nil
+	}
+	counted := "SELECT count(*), min([" + t.Order[0] + "]), max([" + t.Order[0] + "]) FROM [" + t.Name + "] WHERE [" +
+		t.Session + "] = ?"
+	for n, err := range db.query(counted, id) {
+		if err != nil {
+			return false, err
+		}
+		count, _ := n.values[0].(int64)
+		if count == 0 {
+			return true, nil
+		}
+		for row, err := range db.rows(t.Sequence, t.Session, id) {
+			if err != nil {
+				return false, err
+			}
+			last := row.values[slices.Index(row.columns, t.Order[0])]
+			return n.values[1] == int64(0) && n.values[2] == last && last == count-1, nil
+		}
+	}
+	return true, nil
 }
 
 // line is a row as a line. A text that is a JSON object stands as it is.
@@ -192,6 +246,9 @@ func appendColumn(line, text []byte) []byte {
 func InDatabase(disk Disk, file string, see func(name string, row jsonl.Value, by *dialect.Dialect, part bool)) error {
 	return atFile(file, disk.withDatabase(file, func(db *database) error {
 		d := db.by.Database
+		if err := db.needs(d.Sessions, d.Needs); err != nil {
+			return err
+		}
 		for row, err := range db.rows(d.Sessions, "", "") {
 			if err != nil {
 				return err

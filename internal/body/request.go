@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"ctxtool/internal/rule"
 	"ctxtool/replay"
 	"ctxtool/replay/models"
 	"ctxtool/replay/prompt"
@@ -37,9 +38,6 @@ type request struct {
 
 func newRequest(f *Form, e *replay.Envelope) (*request, error) {
 	r := &request{form: f, e: e}
-	if d := e.Replay().Session.Dialect(); d != nil {
-		r.own = d.Interface == f.Name
-	}
 	p, err := e.Prompt()
 	if err != nil {
 		return nil, err
@@ -47,6 +45,9 @@ func newRequest(f *Form, e *replay.Envelope) (*request, error) {
 	ref, window, from, err := e.Model()
 	if err != nil {
 		return nil, err
+	}
+	if d := e.Replay().Session.Dialect(); d != nil {
+		r.own = d.Speaks(rule.Asked{Host: ref.Provider, Model: ref.ID}) == f.Name
 	}
 	header, err := e.Replay().Session.HeaderLine()
 	if err != nil {

@@ -92,6 +92,8 @@ type Dialect struct {
 	// Interface is that of the provider to which the agent sends messages in its own form, as package
 	// body names it; empty for none.
 	Interface string
+	// InterfaceOf is Interface of an agent that has one for each provider; nil for others.
+	InterfaceOf func(to rule.Asked) string
 	// Database is where the agent keeps its sessions, nil for an agent that writes files.
 	Database *Database
 	// Days returns for how many days the agent keeps a session that is not written to, by its settings, a
@@ -109,6 +111,9 @@ type Dialect struct {
 	// Rules are the agent's rules, and which of them were compared with the program. Messages are exact
 	// only where each rule that they used was; nil for none.
 	Rules *rule.Table
+	// Question is the rule by which a request for a summary is made of the conversation; 0 where it is the conversation
+	// as other requests have it.
+	Question rule.Rule
 	// Certainty is how sure we are of the parts of a context where a rule was not compared; Prompted is
 	// the same of a session that has system messages, nil where these say nothing more.
 	Certainty Certainty
@@ -129,6 +134,14 @@ func (d *Dialect) Agent() string {
 		return "pi"
 	}
 	return d.Name
+}
+
+// Speaks returns the interface by which the agent asks a model; see Interface.
+func (d *Dialect) Speaks(to rule.Asked) string {
+	if d.InterfaceOf != nil {
+		return d.InterfaceOf(to)
+	}
+	return d.Interface
 }
 
 // OwnerOf is Owner of a dialect that may have none.

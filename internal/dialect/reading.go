@@ -98,10 +98,11 @@ var inWords = map[string]string{"exact": "exact", "rule": "by rule", "absent": "
 // its row in the table of sessions, and its rows in other tables. A line is an object of the
 // columns, after the name of the table as table, and before the time of the row as timestamp.
 type Database struct {
-	Files    string // the names of databases, a pattern of [path/filepath.Match]
-	Sessions string // the table with a row for each session
-	ID       string // the column of that table with the id of the session
-	Parent   string // the column of that table with the session that a sub-agent works for
+	Files    string   // the names of databases, a pattern of [path/filepath.Match]
+	Sessions string   // the table with a row for each session
+	ID       string   // the column of that table with the id of the session
+	Parent   string   // the column of that table with the session that a sub-agent works for
+	Needs    []string // the columns of that table without which a session cannot be told from others
 	// Rows are tables with what a session has. Those of the first one count that has rows of the
 	// session, and begins as it should.
 	Rows []Table
@@ -115,6 +116,10 @@ type Table struct {
 	Session string   // the column with the id of what its rows belong to
 	Order   []string // the columns by which they are ordered
 	Begins  string   // how the type of the first row begins, empty for anything
+	Needs   []string // the columns without which rows say nothing
+	// Sequence is a table that has, in columns of the same names, the session and the greatest Order of its rows, which
+	// are numbered from 0: where they are not all there, this table does not count. Empty for rows without numbers.
+	Sequence string
 	// Packed is a column with what the column Unpacked has in other rows, packed by zstd. Empty for
 	// none.
 	Packed, Unpacked string

@@ -91,6 +91,9 @@ type Info struct {
 	// Missing reports that the file does not hold what the program sends by the rule: no request that used
 	// it is exact.
 	Missing bool
+	// Outside reports that what the program does also depends on something that no file records, such as whether a
+	// model takes pictures: a request that differs counts against this rule alone.
+	Outside bool
 	// Until are rules after which a request no longer depends on this one: what they bring replaces what it did.
 	Until Set
 }

@@ -103,6 +103,9 @@ func (a *arranger) Next(t dialect.Tree, l *dialect.Line) {
 		a.addTurn(t, l)
 	case dialect.Unknown:
 		t.Add(rule.Unread, jsonl.Unknown, l)
+	case damaged:
+		t.Add(rule.Unread, jsonl.Unknown, l)
+		t.Report("malformed", l, "the data of the row is not a JSON object: what it records is not in the context")
 	case reverted:
 		a.revert = bytes.Clone(l.Ref)
 	case restored:

@@ -19,10 +19,12 @@ var Kilo = dialect.Dialect{
 	File: fileID, Owner: owner, Session: sessionID, Policy: "opencode", Unrecorded: "titles", OlderCopies: true,
 	Version: version, Newest: "7.7.9",
 	Database: &dialect.Database{
-		Files: "kilo*.db", Sessions: "session", ID: "id", Parent: "parent_id", Time: written, Rows: tables,
+		Files: "kilo*.db", Sessions: "session", ID: "id", Parent: "parent_id", Time: written,
+		Needs: needs, Rows: tables,
 	},
 	Read: read, Scan: scan, New: kilo.arranger, Make: kilo.make,
-	Rules:     KiloRules,
+	Compose: compose, InterfaceOf: interfaceOf,
+	Rules: KiloRules, Question: question,
 	Certainty: dialect.Certainty{Messages: "rule", System: "absent", Tools: "absent"},
 }
 

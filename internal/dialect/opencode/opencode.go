@@ -35,11 +35,15 @@ func (a agent) make(s *dialect.Source) { makeEntry(a, s) }
 
 // tables are those with the rows of a session.
 var tables = []dialect.Table{
-	{Name: "session_message", Session: "session_id", Order: []string{"seq"}},
-	{Name: "event", Session: "aggregate_id", Order: []string{"seq"}, Begins: "session.created."},
-	{Name: "message", Session: "session_id", Order: []string{"time_created", "id"},
-		Parts: &dialect.Table{Name: "part", Session: "message_id", Order: []string{"id"}}},
+	{Name: "session_message", Session: "session_id", Order: []string{"seq"}, Needs: []string{"type", "data"}},
+	{Name: "event", Session: "aggregate_id", Order: []string{"seq"}, Begins: "session.created.",
+		Needs: []string{"type", "data"}, Sequence: "event_sequence"},
+	{Name: "message", Session: "session_id", Order: []string{"time_created", "id"}, Needs: []string{"id", "data"},
+		Parts: &dialect.Table{Name: "part", Session: "message_id", Order: []string{"id"}, Needs: []string{"data"}}},
 }
+
+// needs are the columns by which a session is known.
+var needs = []string{"id", "directory", "version"}
 
 // Dialect is the format of opencode.
 var Dialect = dialect.Dialect{
@@ -51,13 +55,14 @@ var Dialect = dialect.Dialect{
 	Version: version, Newest: "1.18.33",
 	Database: &dialect.Database{
 		Files: "opencode*.db", Sessions: "session", ID: "id", Parent: "parent_id", Time: written,
-		Rows: tables,
+		Needs: needs, Rows: tables,
 	},
-	Read:      read,
-	Scan:      scan,
-	New:       opencode.arranger,
-	Make:      opencode.make,
-	Rules:     Rules,
+	Read:    read,
+	Scan:    scan,
+	New:     opencode.arranger,
+	Make:    opencode.make,
+	Compose: compose, InterfaceOf: interfaceOf,
+	Rules: Rules, Question: question,
 	Certainty: dialect.Certainty{Messages: "rule", System: "absent", Tools: "absent"},
 }
 
@@ -139,6 +144,7 @@ const (
 	step                               // a request began
 	other                              // a part that is neither
 	newer                              // of a later version
+	damaged                            // a row whose data is no object
 	turned                             // a row of version 2
 	compacted                          // its summary
 )

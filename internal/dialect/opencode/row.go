@@ -33,7 +33,7 @@ type infoData struct {
 
 // A partData is what is read of a part.
 type partData struct {
-	raw, id, messageID, synthetic, ignored, callID, tool, url, mime jsonl.Value
+	raw, id, messageID, synthetic, ignored, callID, tool, url, mime, filename, metadata jsonl.Value
 
 	typ   jsonl.Value `member:"type"`
 	text  jsonl.String
@@ -43,7 +43,7 @@ type partData struct {
 		output, error                                   jsonl.String
 	}
 	// whether it has a member that nothing reads, and that may be sent
-	unread bool `known:"sessionID time metadata auto overflow snapshot hash files reason cost tokens filename source name attempt error prompt description agent model command metrics"`
+	unread bool `known:"sessionID time auto overflow snapshot hash files reason cost tokens source name attempt error prompt description agent model command metrics"`
 }
 
 // A row of an event has a message or a part in its data. In the row of either it is all of that.
@@ -86,6 +86,9 @@ func (r *row) head() (h dialect.Head) {
 		h = r.eventHead()
 	default:
 		h.Code = dialect.Unknown
+	}
+	if data := r.data.raw; data.Exists() && !data.IsObject() && h.Code != dialect.Unknown && h.Code != session {
+		h.Code = damaged
 	}
 	h.Time = r.timestamp
 	return h
@@ -179,7 +182,9 @@ func (p *partData) rules() (used rule.Set) {
 	case of.Is("text"):
 		return used | rule.If(p.synthetic.Truthy(), synthetics)
 	case of.Is("reasoning"):
-		return used | rule.Of(rule.Thinking)
+		return used | rule.Of(rule.Thinking, reasoning)
+	case of.Is("file") && p.mime.Is("application/pdf"):
+		return used | rule.Of(document)
 	case of.Is("file") && attached(p.mime):
 		return used | rule.Of(attachedFile)
 	case of.Is("file"):

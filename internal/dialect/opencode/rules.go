@@ -23,22 +23,27 @@ const (
 	otherModel                               // reasoning of another model is a part of the text
 	reminder                                 // reminders of the modes plan and build, which are in no row
 	editor                                   // what is open in an editor, in Kilo
+	reasoning                                // reasoning of the same model, as its provider takes it
+	document                                 // a PDF in a prompt
+	question                                 // a request for a summary: the conversation as a text, in a question
 )
 
 // infos describe the rules.
 var infos = map[rule.Rule]rule.Info{
 	chatForm: {Name: "form of the provider", Scope: rule.PerHost}, withoutLog: {Name: "rows without events"},
-	synthetics: {Name: "text of the program"}, attachedFile: {Name: "attachment", Scope: rule.PerModel},
+	synthetics: {Name: "text of the program"}, attachedFile: {Name: "attachment", Scope: rule.PerModel, Outside: true},
 	otherFile: {Name: "other file"}, failure: {Name: "failed call"}, interruption: {Name: "interrupted call"}, clearing: {Name: "cleared result"},
-	media: {Name: "media of a result", Scope: rule.PerModel}, keptTail: {Name: "kept tail"}, brokenOff: {Name: "answer that broke off"},
+	media: {Name: "media of a result", Scope: rule.PerModel, Outside: true}, keptTail: {Name: "kept tail"}, brokenOff: {Name: "answer that broke off"},
 	userShell: {Name: "command of the user"}, subtask: {Name: "subtask"}, removal: {Name: "removed message"},
 	lateChange: {Name: "later change of a part"}, refused: {Name: "unfinished summary"},
 	otherModel: {Name: "reasoning of another model"}, reminder: {Name: "reminder of plan and build", Missing: true},
-	editor: {Name: "editor context"},
+	editor: {Name: "editor context"}, reasoning: {Name: "reasoning of the provider", Scope: rule.PerHost},
+	document: {Name: "PDF", Scope: rule.PerModel, Outside: true},
+	question: {Name: "request for a summary", Missing: true},
 }
 
 // Rules are the rules, and what was compared; KiloRules are the same of Kilo.
 var (
-	Rules     = rule.NewTable(infos, comparedKit, comparedOwn)
-	KiloRules = rule.NewTable(infos, comparedKilo, comparedKiloOwn)
+	Rules     = rule.NewTable(infos, compared)
+	KiloRules = rule.NewTable(infos, comparedKilo)
 )

@@ -128,5 +128,11 @@ func (a *Agent) answerID(line jsonl.Value) string {
 		"responseId")).Text()
 }
 
+// summarizes reports whether a request that was just sent asks for a summary.
+func (a *Agent) summarizes(q *Request) bool {
+	var body object
+	return json.Unmarshal(q.Body, &body) == nil && a.clean(or(q.Interface, messagesForm), body)
+}
+
 // clean is Clean of an agent that may have none.
 func (a *Agent) clean(form string, body object) bool { return a.Clean != nil && a.Clean(form, body) }

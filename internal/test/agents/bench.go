@@ -27,6 +27,7 @@ type Bench struct {
 	Rules   *rule.Table      // of Dialect, unless set
 
 	Dir      string   // of scripts and recorded; testdata unless set
+	Scripts  string   // of scripts that are another agent's too
 	Declared string   // the file with the rules; rules.go unless set
 	Compared string   // the file of the compared rules: compared.go unless set. Its variable is named like it
 	Package  string   // of that file; the dialect's name unless set
@@ -89,13 +90,15 @@ func (b *Bench) rules() *rule.Table {
 
 // scripts are the names of the scripts, without their ends.
 func (b *Bench) scripts() (names []string) {
-	for _, file := range must.Get(filepath.Glob(b.in("scripts/*.json"))) {
+	for _, file := range must.Get(filepath.Glob(b.script("*"))) {
 		names = append(names, strings.TrimSuffix(filepath.Base(file), ".json"))
 	}
 	return names
 }
 
-func (b *Bench) script(name string) string { return b.in("scripts/" + name + ".json") }
+func (b *Bench) script(name string) string {
+	return filepath.Join(or(b.Scripts, b.in("scripts")), name+".json")
+}
 
 // Recorded compares the recordings with what is replayed, with the records that the program made of its requests and
 // without. What is called exact has to be equal. The rows of compared.go, and those of the agent in the table of
@@ -261,7 +264,7 @@ func (p *playing) models(name string, s *Script) []string {
 
 // one plays a script, and compares.
 func (p *playing) one(t *testing.T, name, model string, s Script) bool {
-	full := strings.Trim(name+"@"+model, "@")
+	full := strings.Trim(name+"@"+strings.ReplaceAll(model, "/", "-"), "@")
 	t.Logf("%s %s, %s: expected is that\n\t%s", p.Agent.Name, p.version, full, strings.Join(s.Expect, "\n\t"))
 	dir, skeleton := filepath.Join(t.TempDir(), full), filepath.Join(p.skeletons, full)
 	if options.keep != "" {
@@ -301,9 +304,9 @@ func (p *playing) same(t *testing.T, name string, of [2][]Comparison) bool {
 	t.Errorf("%s of %s: %d comparisons, %d of the skeleton", name, p.version, len(of[0]), len(of[1]))
 	for k := range min(len(of[0]), len(of[1])) {
 		if a, b := of[0][k], of[1][k]; !same(a, b) {
-			t.Errorf("%s of %s: request %d is compared as %v, %s; of its skeleton as %v, %s:\n%s\n%s", name,
-				p.version, a.N, a.Equal, a.Claim.Messages, b.Equal, b.Claim.Messages, strings.Join(a.Unlike[:], "\n"),
-				strings.Join(b.Unlike[:], "\n"))
+			t.Errorf("%s of %s: request %d is compared as %v, %s, by rules %b; of its skeleton as %v, %s, by rules %b:"+
+				"\n%s\n%s", name, p.version, a.N, a.Equal, a.Claim.Messages, a.Used, b.Equal, b.Claim.Messages, b.Used,
+				strings.Join(a.Unlike[:], "\n"), strings.Join(b.Unlike[:], "\n"))
 			break
 		}
 	}

@@ -73,6 +73,9 @@ func Compare(of *Agent, dir string, interfaceOf string) (all []Comparison, lost 
 			at[home] = answersIn(of, home)
 		}
 		a := match(q, at[home])
+		if a == nil && q.Summary {
+			a = summaryOf(q, at[home])
+		}
 		if a == nil {
 			lost = append(lost, q)
 			continue
@@ -108,7 +111,7 @@ func compare(of *Agent, q *Request, r *replay.Replay, rec int, interfaceOf strin
 	sent, own := or(q.Interface, messagesForm), or(interfaceOf, of.Native)
 	got := written(e, or(own, sent), interfaceOf == "" && of.Native != "")
 	of.clean(or(own, sent), got)
-	c.Summary = of.clean(sent, was)
+	c.Summary = of.clean(sent, was) || q.Summary
 	if own != "" && own != sent {
 		got, was, sent = asMessages(own, got), asMessages(sent, was), messagesForm
 		c.Left = [parts]bool{Tools: true, Thinking: true, Options: true, Cache: true}

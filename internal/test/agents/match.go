@@ -91,9 +91,21 @@ func match(q *Request, all []*answer) *answer {
 	return find(func(a *answer) bool { return own(a) && !known(a) && a.text == "" && !a.summary })
 }
 
-// same reports whether two texts are the same but for white space.
+// summaryOf finds the place of a request for a summary that is not found by its answer: the next one of the session.
+func summaryOf(q *Request, all []*answer) *answer {
+	for _, a := range all {
+		if a.summary && !a.used && q.Answer != "" && q.ID != "" && strings.Contains(filepath.ToSlash(a.file), q.ID) {
+			a.used = true
+			return a
+		}
+	}
+	return nil
+}
+
+// same reports whether two texts are the same but for white space. Of white space alone all has to be the same.
 func same(a, b string) bool {
-	return strings.Join(strings.Fields(a), " ") == strings.Join(strings.Fields(b), " ")
+	words := strings.Join(strings.Fields(a), " ")
+	return words == strings.Join(strings.Fields(b), " ") && (words != "" || a == b)
 }
 
 // stubs reports whether an id is one that the server gave to an answer, so that the answer is found by it.

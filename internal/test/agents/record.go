@@ -46,7 +46,7 @@ func (p *Player) record(out string) error {
 	}
 	var requests, events bytes.Buffer
 	for _, q := range p.server.Log() {
-		q.Session = or(labels[q.ID], q.Session)
+		q.Session, q.Summary = or(labels[q.ID], q.Session), p.summarizes(q)
 		must.Do(encode(&requests, q))
 	}
 	for _, e := range p.events {

@@ -82,6 +82,7 @@ type Turn struct {
 	Release bool   // held answers are sent after the call
 	Until   string // what ends it: held, hung, or an event, and its kind of item, unless the method tells
 	MayFail bool   // some versions do not have the method
+	Repeat  int    // how many times it is played, 1 unless set
 	MS      Duration
 }
 

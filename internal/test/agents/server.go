@@ -47,7 +47,9 @@ type Request struct {
 	Answer string   `json:"id,omitempty"`
 	Calls  []string `json:"calls,omitempty"`
 	Said   []string `json:"said,omitempty"`
-	Ended  string   `json:"ended"`
+	// Summary reports that it asks for a summary, by the texts that a skeleton does not have.
+	Summary bool   `json:"summary,omitempty"`
+	Ended   string `json:"ended"`
 	// Body is as it was sent; a skeleton has it as a difference.
 	Body   json.RawMessage `json:"body,omitempty"`
 	Packed *packedBody     `json:"packed,omitempty"`

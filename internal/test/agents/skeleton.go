@@ -135,9 +135,9 @@ func inJSON(text string) (jsonl.Value, bool) {
 
 var (
 	// marker is a line that replay knows a text by, or that it makes: a tag, the beginning of instructions, and the
-	// sections of an output.
+	// sections of an output or of an environment.
 	marker = regexp.MustCompile(`^(</?[a-z_-]+>|# AGENTS\.md instructions.*|Exit code: \d+|Wall time: [\d.]+ seconds|` +
-		`Total output lines: \d+|Output:)$`)
+		`Total output lines: \d+|Output:|(Message time|Working directory|Workspace root folder): [/0-9].*)$`)
 	// cut stands for the middle of a text.
 	cut    = regexp.MustCompile(`…\d+ (chars|tokens) truncated…`)
 	letter = regexp.MustCompile(`\pL`)

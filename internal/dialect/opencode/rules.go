@@ -32,8 +32,9 @@ const (
 var infos = map[rule.Rule]rule.Info{
 	chatForm: {Name: "form of the provider", Scope: rule.PerHost}, withoutLog: {Name: "rows without events"},
 	synthetics: {Name: "text of the program"}, attachedFile: {Name: "attachment", Scope: rule.PerModel, Outside: true},
-	otherFile: {Name: "other file"}, failure: {Name: "failed call"}, interruption: {Name: "interrupted call"}, clearing: {Name: "cleared result"},
-	media: {Name: "media of a result", Scope: rule.PerModel, Outside: true}, keptTail: {Name: "kept tail"}, brokenOff: {Name: "answer that broke off"},
+	otherFile: {Name: "other file"}, failure: {Name: "failed call"}, interruption: {Name: "interrupted call"},
+	clearing: {Name: "cleared result"}, media: {Name: "media of a result", Scope: rule.PerModel, Outside: true},
+	keptTail: {Name: "kept tail"}, brokenOff: {Name: "answer that broke off"},
 	userShell: {Name: "command of the user"}, subtask: {Name: "subtask"}, removal: {Name: "removed message"},
 	lateChange: {Name: "later change of a part"}, refused: {Name: "unfinished summary"},
 	otherModel: {Name: "reasoning of another model"}, reminder: {Name: "reminder of plan and build", Missing: true},

@@ -67,8 +67,8 @@ func (p *Player) openCodeConfig(s *Step) {
 	config := object{"autoupdate": false, "share": "disabled", "model": or(p.Script.Model, "stub/m1"),
 		"small_model": or(p.Script.Model, "stub/m1"), "provider": providers,
 		"permission": object{"bash": "allow", "edit": "allow", "read": "allow"}}
-	for of, set := range map[string][2]json.RawMessage{"": {p.Script.Settings, s.Settings}, "mcp": {p.Script.MCP, s.MCP},
-		"agent": {p.Script.Agents, s.Agents}} {
+	for of, set := range map[string][2]json.RawMessage{"": {p.Script.Settings, s.Settings},
+		"mcp": {p.Script.MCP, s.MCP}, "agent": {p.Script.Agents, s.Agents}} {
 		for _, raw := range set {
 			switch {
 			case raw == nil:

@@ -80,11 +80,9 @@ func (o *openCodeServer) turn(turn *Turn) error {
 		o.sessions[label] = new.ID
 	}
 	of := o.sessions[or(turn.From, label)]
-	verb, end, deletes := strings.Cut(turn.Method, "DELETE ")
-	if verb = http.MethodPost; deletes {
-		verb = http.MethodDelete
-	} else {
-		end = or(turn.Method, "message")
+	verb, end := http.MethodPost, or(turn.Method, "message")
+	if rest, ok := strings.CutPrefix(end, "DELETE "); ok {
+		verb, end = http.MethodDelete, rest
 	}
 	end, err := o.named(end, of)
 	if err != nil {
@@ -243,7 +241,8 @@ func (o *openCodeServer) call(method, url string, body, into any) error {
 	if body != nil {
 		content = bytes.NewReader(must.Get(json.Marshal(body)))
 	}
-	q := must.Get(http.NewRequestWithContext(o.ctx, method, fmt.Sprintf("http://127.0.0.1:%d%s", openCodePort, url), content))
+	url = fmt.Sprintf("http://127.0.0.1:%d%s", openCodePort, url)
+	q := must.Get(http.NewRequestWithContext(o.ctx, method, url, content))
 	q.Header.Set("Content-Type", "application/json")
 	got, err := http.DefaultClient.Do(q)
 	if err != nil {

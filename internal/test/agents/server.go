@@ -207,7 +207,7 @@ func (s *Server) take(r *http.Request, of *api, raw []byte, body object, asked p
 // session is the id of the session that asks. Older versions of Claude Code have it in their name of the user, those of
 // Codex as the key of the cache.
 func session(r *http.Request, asked map[string]any) string {
-	for _, name := range []string{"X-Claude-Code-Session-Id", "Thread-Id"} {
+	for _, name := range []string{"X-Claude-Code-Session-Id", "X-Session-Id", "Thread-Id"} {
 		if id := r.Header.Get(name); id != "" {
 			return id
 		}

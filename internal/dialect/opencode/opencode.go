@@ -144,7 +144,7 @@ const (
 	step                               // a request began
 	other                              // a part that is neither
 	newer                              // of a later version
-	damaged                            // a row whose data is no object
+	damaged                            // a row whose data is not an object
 	turned                             // a row of version 2
 	compacted                          // its summary
 )

@@ -1,5 +1,5 @@
 // Package openclaw shows the sessions of OpenClaw, rows of a database, as entries
-// (docs/session-format.md 21.1). Its older files are sessions of pi.
+// (docs/session-format.md 21). Its older files are sessions of pi.
 package openclaw
 
 import (

@@ -139,7 +139,7 @@ var (
 	marker = regexp.MustCompile(`^(</?[a-z_-]+>|# AGENTS\.md instructions.*|Exit code: \d+|Wall time: [\d.]+ seconds|` +
 		`Total output lines: \d+|Output:|(Message time|Working directory|Workspace root folder): [/0-9].*)$`)
 	// cut stands for the middle of a text.
-	cut    = regexp.MustCompile(`…\d+ (chars|tokens) truncated…`)
+	cut    = regexp.MustCompile(`…\d+ (chars|tokens) truncated…|\.\.\.\[truncated \d+ chars\]\.\.\.`)
 	letter = regexp.MustCompile(`\pL`)
 )
 
@@ -163,6 +163,9 @@ func (k *skeleton) keeps(line string) bool {
 // whole are members whose value is one hash.
 var whole = []string{"input_schema", "inputSchema", "parameters", "parametersJsonSchema", "description"}
 
+// unproved is the digest of messages beside a compaction, which their skeletons do not have.
+const unproved = "source_prefix_hash"
+
 // value is a value without texts.
 func (k *skeleton) value(v jsonl.Value) jsonl.Value {
 	switch {
@@ -177,6 +180,9 @@ func (k *skeleton) value(v jsonl.Value) jsonl.Value {
 	case v.IsObject():
 		out := jsonl.Value{'{'}
 		for name, val := range v.Members {
+			if string(name) == unproved {
+				continue
+			}
 			if len(out) > 1 {
 				out = append(out, ',')
 			}

@@ -14,7 +14,6 @@
 # libs    the libraries in pages, from npm
 # screenshots  pictures of the main views of pages
 # pi      pi's own packages, for tests and benchmarks that compare with them; says when npm has newer ones
-# codex   Codex CLI, for tests that compare with it; codex-versions gets nine versions
 # agents  play scripts through versions of agents, compare what they sent with what is replayed
 # gemini  Gemini CLI, for tests that compare with it
 # duckdb  DuckDB's library and hyparquet, for the test that asks the questions of docs/guide/fleet.md
@@ -32,12 +31,10 @@ CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)
 PI_DIR ?= $(CACHE)/ctxtool-pi
 CCUSAGE_DIR ?= $(CACHE)/ctxtool-ccusage
 TIKTOKEN_DIR ?= $(CACHE)/ctxtool-tiktoken
-CODEX_DIR ?= $(CACHE)/ctxtool-codex
-CODEX_VERSIONS ?= 0.80.0 0.107.0 0.123.0 0.128.0 0.140.0 0.146.0 0.150.0 0.160.0 0.169.0
 DUCKDB_DIR ?= $(CACHE)/ctxtool-duckdb
 AXE_DIR ?= $(CACHE)/ctxtool-axe
 
-.PHONY: help build test check check-all fuzz golden mutants bench dist clean rules redaction-report pi codex codex-versions agents gemini ccusage tiktoken vocabularies axe duckdb libs screenshots models compared
+.PHONY: help build test check check-all fuzz golden mutants bench dist clean rules redaction-report pi agents gemini ccusage tiktoken vocabularies axe duckdb libs screenshots models compared
 
 # The first target: make alone prints the list at the head of this file.
 help:
@@ -169,20 +166,6 @@ pi:
 	fi
 	@newest=$$(npm view --silent --fetch-retries 0 $(PI_PACKAGE) version 2>/dev/null) || true; \
 	[ -z "$$newest" ] || [ "$$newest" = "$(PI)" ] || echo "npm has pi $$newest; tests compare with pi $(PI)"
-
-# The program of Codex CLI for Linux, for comparison. It is Apache-2.0 and stays outside the
-# repository.
-CODEX_PACKAGE := @openai/codex@0.169.0-linux-x64
-codex:
-	@mkdir -p $(CODEX_DIR)
-	cd $(CODEX_DIR) && tgz=$$(npm pack --silent $(CODEX_PACKAGE)) && tar -xzf $$tgz && rm $$tgz
-
-# Versions of Codex, a folder each. Before 0.99 a package has the programs of all systems.
-codex-versions:
-	@mkdir -p $(CODEX_DIR)-versions
-	cd $(CODEX_DIR)-versions && for v in $(CODEX_VERSIONS); do test -d codex-$$v || { \
-		tgz=$$(npm pack --silent @openai/codex@$$v-linux-x64 || npm pack --silent @openai/codex@$$v) && \
-		mkdir codex-$$v && tar -xzf $$tgz -C codex-$$v && rm $$tgz; } || exit 1; done
 
 # Agents play the scripts of their dialects, and what they send is compared with what is replayed. Their packages stay
 # outside the repository, in ctxtool-agents in the cache, a folder for each version. AGENT, VERSIONS and ONLY (scripts)

@@ -186,9 +186,9 @@ type Reduction struct {
 	Policy  string `json:"policy"`       // of single passes their names, with commas
 	Counter string `json:"counter"`      // what counts tokens
 	Window  int64  `json:"window"`       // tokens
-	// Who knows it: `given`, `baseline`, `policy`, the models table (`exact`, `dated`, `bare`: how the name
-	// was found there), or `recorded`: the largest recorded prompt with its answer, since it exceeds the
-	// window of the table.
+	// Who knows it: `given`, `baseline`, `policy`, `session` if the agent recorded it, the models table (`exact`,
+	// `dated`, `bare`: how the name was found there), or `recorded`: the largest recorded prompt with its answer,
+	// since it exceeds the window of the table.
 	WindowFrom string       `json:"windowFrom"`
 	Before     int          `json:"tokensBefore"`
 	After      int          `json:"tokensAfter"`

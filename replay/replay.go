@@ -49,6 +49,7 @@ type Replay struct {
 
 	more    int                                        // findings beyond the maximum
 	prompts func() (map[models.Ref]jsonl.Usage, error) // see largestPrompts
+	windows func() (map[models.Ref]int64, error)       // see recordedWindows
 	first   map[int]firstRequest                       // by its answer; see Hidden
 }
 
@@ -61,7 +62,7 @@ func New(s *sessionfmt.Session, opt Options) *Replay {
 		opt.Leaf = s.Leaf()
 	}
 	return &Replay{Session: s, Rules: opt.Rules.Decide(s, opt.Leaf), Options: opt, prompts: largestPrompts(s),
-		first: map[int]firstRequest{}}
+		windows: recordedWindows(s), first: map[int]firstRequest{}}
 }
 
 // At returns the envelope at a point: after its record, or before it. A record below 0 gives

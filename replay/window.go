@@ -8,15 +8,20 @@ import (
 )
 
 // Window returns the context window of a model in tokens, 0 if unknown, and where it comes from:
-// "given", "baseline", how the model was found in the table, or "unknown". A window that
-// recorded prompts of the model exceed is not the window: the largest of them with its answer
-// stands in for it, and from is "recorded".
+// "given", "baseline", "session" if the agent recorded it there, how the model was found in the
+// table, or "unknown". A window that recorded prompts of the model exceed is not the window: the
+// largest of them with its answer stands in for it, and from is "recorded".
 func (r *Replay) Window(ref models.Ref) (limit int64, from string, err error) {
 	if r.Options.Window > 0 {
 		return r.Options.Window, "given", nil
 	}
 	if base := r.Options.Baseline; base != nil && base.Limit > 0 && base.Model == ref {
 		limit, from = base.Limit, "baseline"
+	} else if own, err := r.windows(); err != nil || own[ref] > 0 {
+		limit, from = own[ref], "session"
+		if err != nil {
+			return 0, "unknown", err
+		}
 	} else {
 		m, how, ok := r.Options.Models.Lookup(ref.Provider, ref.ID)
 		limit, from = m.ContextWindow, how.String()
@@ -30,6 +35,27 @@ func (r *Replay) Window(ref models.Ref) (limit int64, from string, err error) {
 		return largest.Prompt() + largest.Output, "recorded", err
 	}
 	return limit, from, err
+}
+
+// recordedWindows returns a function that finds the windows that a session records of its models, the last of each.
+func recordedWindows(s *sessionfmt.Session) func() (map[models.Ref]int64, error) {
+	return sync.OnceValues(func() (map[models.Ref]int64, error) {
+		lines, all := s.NewReader(), map[models.Ref]int64{}
+		for rec := range s.Len() {
+			if s.Kind(rec) != jsonl.ModelChange {
+				continue
+			}
+			line, err := lines.Line(rec)
+			if err != nil {
+				return nil, err
+			}
+			f := line.All("provider", "modelId", "contextWindow")
+			if n := f[2].Int(); n > 0 {
+				all[models.Ref{Provider: f[0].Text(), ID: f[1].Text()}] = n
+			}
+		}
+		return all, nil
+	})
 }
 
 // KnowPrompts sets the usage of each model with the largest prompt, for callers that have read all

@@ -52,8 +52,9 @@ type SessionContext struct {
 	Request int        `json:"request"`        // of the next request, from 0
 	Model   models.Ref `json:"model"`          // as in `meta` of a replay
 	Window  int64      `json:"window"`         // tokens, 0 where unknown
-	// `given`, `baseline`, `unknown`, how the model was found in the table: `exact`, `dated`, `bare`, or `recorded`:
-	// the largest recorded prompt of the model with its answer, since it exceeds the window of the table
+	// `given`, `baseline`, `session` if the agent recorded it, `unknown`, how the model was found in the table:
+	// `exact`, `dated`, `bare`, or `recorded`: the largest recorded prompt of the model with its answer, since it
+	// exceeds the window of the table
 	WindowFrom string `json:"windowFrom"`
 	Messages   int    `json:"messages"` // that the request has, those logged for it alone too
 	// where the messages of the file are: why a resume has fewer than the file

@@ -16,6 +16,7 @@ import (
 
 	"ctxtool/internal/check"
 	"ctxtool/internal/dialect"
+	recorded "ctxtool/internal/test/agents"
 	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/gen/tables"
 	"ctxtool/internal/test/golden"
@@ -56,6 +57,9 @@ func samples(t *testing.T) map[string][]string {
 	}
 	own := filepath.Join(corpus.Root(t), "testdata")
 	folders := []string{own + "/sessions", own + "/agents", own + "/dialects"}
+	for _, archive := range must.Get(filepath.Glob(corpus.Root(t) + "/internal/dialect/codex/testdata/recorded/*.tar.zst")) {
+		folders = append(folders, recorded.Unpack(t, archive)...)
+	}
 	for _, folder := range append(folders, testenv.Shared(t, "corpus", "vectors")...) {
 		err := filepath.WalkDir(folder, func(name string, d os.DirEntry, err error) error {
 			switch {
@@ -115,7 +119,8 @@ func TestCoverage(t *testing.T) {
 }
 
 // asItIs are fields whose own fields are free: they are read or kept as they are.
-var asItIs = strings.Fields("arguments args input parameters parametersJsonSchema input_schema schema data details metadata toolUseResult result resultDisplay structuredPatch properties extra state env headers")
+var asItIs = strings.Fields("arguments args input parameters parametersJsonSchema input_schema schema data details metadata toolUseResult result resultDisplay structuredPatch properties extra state env headers " +
+	"content_item_metadata")
 
 // hashed are the fields of what stands for a text in shared samples.
 var hashed = []string{"sha256", "chars", "members"}

@@ -108,6 +108,8 @@ func WindowFrom(from string) string {
 		return from
 	case "policy":
 		return "default of the policy"
+	case "session":
+		return "recorded by the agent"
 	case "recorded":
 		return "the largest recorded prompt, over that of the models table"
 	case "assumed":

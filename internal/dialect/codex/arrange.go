@@ -3,7 +3,6 @@ package codex
 import (
 	"bytes"
 	"slices"
-	"sort"
 	"strings"
 
 	"ctxtool/internal/dialect"
@@ -14,8 +13,9 @@ import (
 // An arranger makes the entries of a rollout. An answer is all items of one response, with
 // its usage and the settings of its turn.
 type arranger struct {
-	open     int // entry of the answer that is being written, -1 for none
-	told     int // entry of the last answer
+	open     int    // entry of the answer that is being written, -1 for none
+	sampled  []byte // how far the history goes that it answers, empty where the file does not tell
+	told     int    // entry of the last answer
 	loose    []int
 	counted  bool // the last answer has its usage
 	records  bool // the file has token_usage_records
@@ -26,6 +26,9 @@ type arranger struct {
 	thread   []dialect.Span // settings of the thread, if they name its service tier: likewise
 	settings []dialect.Span // both
 	model    []byte
+	task     dialect.Span            // its record
+	window   int64                   // that it records, 0 for none
+	room     int64                   // the one of the model
 	calls    map[string]dialect.Span // that have no output yet
 	name     *dialect.Line           // of the thread
 	begun    bool
@@ -95,6 +98,7 @@ func (a *arranger) Next(t dialect.Tree, l *dialect.Line) {
 	switch l.Code {
 	case began:
 		a.cutNow, a.within, noted = false, -1, a.noted
+		a.task, a.window = l.At, t.Read(l.At).Get("payload").Get("model_context_window").Int()
 	case meta:
 		a.meta(t, l)
 	case settings, tiered:
@@ -187,13 +191,18 @@ func (a *arranger) meta(t dialect.Tree, l *dialect.Line) {
 	}
 }
 
-// setModel adds an entry where a turn has another model than the one before.
+// setModel adds an entry where a turn has another model than the one before, or the model another window, which the
+// task that the turn is of records.
 func (a *arranger) setModel(t dialect.Tree, l *dialect.Line) {
-	if !bytes.Equal(l.Group, a.model) {
+	if !bytes.Equal(l.Group, a.model) || a.window != a.room {
 		was := string(a.model)
-		a.model = bytes.Clone(l.Group)
+		a.model, a.room = bytes.Clone(l.Group), a.window
 		l.Rules |= rule.If(was != "" && family(was) != family(string(a.model)), otherFamily)
-		t.Add(rule.Aside, jsonl.ModelChange, l)
+		var task []dialect.Span
+		if a.window > 0 {
+			task = []dialect.Span{a.task}
+		}
+		t.Add(rule.Aside, jsonl.ModelChange, l, task...)
 		t.Asked([]byte("openai"), a.model)
 	}
 }
@@ -224,14 +233,16 @@ func (a *arranger) prompt(t dialect.Tree, l *dialect.Line) {
 	a.open, a.asked = -1, true
 }
 
-// answer adds an item to the answer.
+// answer adds an item to the answer, or begins another one: after a stream that broke off the program asks again, with
+// what was whole of it.
 func (a *arranger) answer(t dialect.Tree, l *dialect.Line) {
-	if a.open >= 0 {
+	if a.open >= 0 && bytes.Equal(l.Group, a.sampled) {
 		t.Join(l.Rules, a.open, l.At)
 		return
 	}
 	a.open = t.Add(rule.Answer, jsonl.Assistant, l, a.settings...)
 	a.told, a.counted, a.asked = a.open, false, false
+	a.sampled = append(a.sampled[:0], l.Group...)
 	a.loose = append(a.loose, a.open)
 }
 
@@ -242,7 +253,7 @@ func (a *arranger) output(t dialect.Tree, l *dialect.Line) {
 	if at, ok := a.calls[string(l.Ref)]; ok {
 		of = append(of, at)
 		delete(a.calls, string(l.Ref))
-		if a.older("0.124") { // they cut outputs in memory
+		if a.older("0.124") && a.cuts(t, l) {
 			of = append(of, a.settings...)
 		}
 	}
@@ -251,7 +262,7 @@ func (a *arranger) output(t dialect.Tree, l *dialect.Line) {
 		a.open = -1
 	}
 	line := *l
-	line.Rules |= rule.If(len(of) > 1, shortOutput)
+	line.Rules |= rule.If(len(of) > 1, shortOutput) | rule.If(len(of) > 1 && a.older("0.123"), resumed)
 	entry := t.Add(rule.Result, jsonl.ToolResult, &line, of...)
 	if len(of) == 0 || !a.older("0.129") {
 		return
@@ -297,7 +308,11 @@ func (a *arranger) usage(t dialect.Tree, l *dialect.Line) {
 // count gives the last answer its usage where nothing else does. A repeat has the same total, or, where
 // a file records no totals, comes with the same usage before there is an answer.
 func (a *arranger) count(t dialect.Tree, l *dialect.Line) {
-	if a.records || (a.told < 0 || a.counted) && !a.asked {
+	if a.records {
+		a.open = -1 // no record came before: the stream of the answer broke off
+		return
+	}
+	if (a.told < 0 || a.counted) && !a.asked {
 		return
 	}
 	info := t.Read(l.At).Get("payload").Get("info")
@@ -390,32 +405,6 @@ func (a *arranger) replace(t dialect.Tree, by rule.Rule, l *dialect.Line, k dial
 	return entry
 }
 
-// fit keeps as many of the last prompts as there is room for, and shortens the first of them.
-func (a *arranger) fit(t dialect.Tree) {
-	known := len(a.turns)
-	for known > 0 && a.turns[known-1].upto < 0 {
-		known--
-	}
-	for k := range a.turns[known:] {
-		it := lineItem(t.Read(a.turns[known+k].at))
-		a.turns[known+k].upto = a.before(known+k) + tokens(it.text())
-	}
-	room := func(k int) int { return mostKept - a.before(len(a.turns)) + a.turns[k].upto }
-	first := sort.Search(len(a.turns), func(k int) bool { return room(k) > 0 })
-	a.kept.From = first
-	if first < len(a.turns) && room(first) < a.turns[first].upto-a.before(first) {
-		a.kept.From, a.kept.Short = first+1, room(first)
-	}
-}
-
-// before returns the number of tokens of the prompts before one.
-func (a *arranger) before(k int) int {
-	if k == 0 {
-		return 0
-	}
-	return a.turns[k-1].upto
-}
-
 // older reports whether a version below one wrote the file.
 func (a *arranger) older(than string) bool {
 	return a.version != "" && a.version != "0.0.0" && dialect.Older(a.version, than)
@@ -455,6 +444,7 @@ func (a *arranger) rolledBack(t dialect.Tree, l *dialect.Line) {
 	}
 	kept.Dropped, kept.To = kept.To-len(a.turns)+n, first
 	kept.Turn = a.older("0.123")
+	l.Rules |= rule.If(kept.Turn, resumed)
 	a.turns, a.earlier = a.turns[:first], first
 	a.replace(t, afterRollback, l, kept, append([]dialect.Span{a.cut}, a.context[:kept.Notes]...))
 }

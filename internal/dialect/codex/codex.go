@@ -184,6 +184,9 @@ func read(p *jsonl.Picked) dialect.Head {
 	case p.Type.Is("response_item"):
 		head.Code = itemCode(item[0], p.Role, item[3], p.Record[0])
 		head.Rules = itemRules(item[0], item[2], item[3], item[6]) | rule.If(p.Strange, rule.Unread)
+		if head.Code == answer || head.Code == call {
+			head.Group = p.Record[0].Get("sampled_through_sequence")
+		}
 	case p.Type.Is("event_msg"):
 		head.Code = events[string(item[0].Inside())] // the zero value is to skip
 	default:

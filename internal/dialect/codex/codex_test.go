@@ -12,6 +12,7 @@ import (
 
 	"ctxtool/internal/test/must"
 	"ctxtool/replay"
+	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -147,6 +148,54 @@ func TestAnswers(t *testing.T) {
 	want := "1 true stop gpt-5.5 40 60 7, half false aborted gpt-5.5 0 0 0, 3 true stop gpt-5.5 40 60 7"
 	if got := strings.Join(got, ", "); got != want {
 		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// TestBrokenStream: after a stream that broke off the program asks again, with what was whole of it. The two answers
+// are told apart by how far the history goes that an item answers, or by a token_count that no record precedes.
+func TestBrokenStream(t *testing.T) {
+	item := func(text string, after int) string {
+		return fmt.Sprintf(`{"timestamp":"2026-01-01T00:00:09.000Z","type":"response_item","payload":{"type":"message",`+
+			`"role":"assistant","content":[{"type":"output_text","text":%q}]},"metadata":{"sampled_through_sequence":%d}}`,
+			text, after)
+	}
+	counted := `{"timestamp":"2026-01-01T00:00:09.000Z","type":"event_msg","payload":{"type":"token_count"}}`
+	for name, lines := range map[string][]string{
+		"by the history": {item("whole", 1), item("again", 2), item("and more", 2)},
+		"by a count":     {item("whole", 1), counted, item("again", 1)},
+	} {
+		r := begin().user("z").answer("0").used().user("a")
+		r.lines = append(r.lines, lines...)
+		s := r.used().user("b").open(t)
+		var got []string
+		for rec := range s.Len() {
+			if !s.Answers(rec) {
+				continue
+			}
+			n := 0
+			for range must.Get(replay.New(s, replay.Options{}).At(sessionfmt.Before(rec))).CachedMessages() {
+				n++
+			}
+			got = append(got, fmt.Sprint(n))
+		}
+		if said := strings.Join(got, " "); said != "1 4" {
+			t.Errorf("%s: requests have %s messages, want 1 and 4", name, said)
+		}
+	}
+}
+
+// TestWindow: the window of a model is the one that a task records, of which Codex takes 95 percent for the whole.
+func TestWindow(t *testing.T) {
+	task := func(r *rollout, window int) *rollout {
+		return r.add("event_msg", fmt.Sprintf(`{"type":"task_started","model_context_window":%d}`, window)).
+			add("turn_context", `{"model":"gpt-5.5"}`)
+	}
+	r := new(rollout).add("session_meta", `{"id":"s1"}`)
+	s := task(task(r, 258400).user("a").answer("1"), 38000).user("b").answer("2").open(t)
+	replayed := replay.New(s, replay.Options{})
+	ref := models.Ref{Provider: "openai", ID: "gpt-5.5"}
+	if n, from, err := replayed.Window(ref); n != 40000 || from != "session" || err != nil {
+		t.Errorf("the window is %d, %s, %v", n, from, err)
 	}
 }
 

@@ -2,6 +2,7 @@ package codex
 
 import (
 	"bytes"
+	"strconv"
 	"sync"
 
 	"ctxtool/internal/dialect"
@@ -59,6 +60,9 @@ func makeEntry(s *dialect.Source) {
 	case jsonl.ModelChange:
 		m.e.Set("provider", openai)
 		m.e.Set("modelId", m.payload.model)
+		if len(s.Lines) > 1 {
+			m.e.Set("contextWindow", window(s.Lines[1].Get("payload").Get("model_context_window")))
+		}
 	case jsonl.UsageEntry:
 		m.e.SetText("kind", "compaction")
 		m.usage(m.e.Set, m.used())
@@ -74,6 +78,14 @@ func makeEntry(s *dialect.Source) {
 	default:
 		m.message()
 	}
+}
+
+// usable is the share of a window that Codex takes for the whole, percent: it is what a file records.
+const usable = 95
+
+// window is the window of a model, of which a file records what is usable.
+func window(recorded jsonl.Value) jsonl.Value {
+	return strconv.AppendInt(nil, (recorded.Int()*100+usable/2)/usable, 10)
 }
 
 var openai = jsonl.Value(`"openai"`)

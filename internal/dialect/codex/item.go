@@ -3,6 +3,7 @@ package codex
 import (
 	"math"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -172,6 +173,18 @@ func cutOutput(text string, policy jsonl.Value) string {
 	return text[:head] + "…" + left + " truncated…" + text[tail:]
 }
 
+// cuts reports whether an older version cuts an output in memory, by the settings of the turn.
+func (a *arranger) cuts(t dialect.Tree, l *dialect.Line) bool {
+	text := lineItem(t.Read(l.At)).output.Value
+	if !text.IsString() {
+		return false
+	}
+	out := text.Text()
+	return slices.ContainsFunc(a.settings, func(at dialect.Span) bool {
+		return cutOutput(out, t.Read(at).First("payload", "truncation_policy")) != out
+	})
+}
+
 // ends are where the middle of a text begins and ends, if so many bytes of its ends are kept.
 func ends(text string, most int) (head, tail int) {
 	head = most / 2
@@ -210,6 +223,32 @@ const (
 	mostKept      = 20000
 	bytesPerToken = 4
 )
+
+// fit keeps as many of the last prompts as there is room for, and shortens the first of them.
+func (a *arranger) fit(t dialect.Tree) {
+	known := len(a.turns)
+	for known > 0 && a.turns[known-1].upto < 0 {
+		known--
+	}
+	for k := range a.turns[known:] {
+		it := lineItem(t.Read(a.turns[known+k].at))
+		a.turns[known+k].upto = a.before(known+k) + tokens(it.text())
+	}
+	room := func(k int) int { return mostKept - a.before(len(a.turns)) + a.turns[k].upto }
+	first := sort.Search(len(a.turns), func(k int) bool { return room(k) > 0 })
+	a.kept.From = first
+	if first < len(a.turns) && room(first) < a.turns[first].upto-a.before(first) {
+		a.kept.From, a.kept.Short = first+1, room(first)
+	}
+}
+
+// before returns the number of tokens of the prompts before one.
+func (a *arranger) before(k int) int {
+	if k == 0 {
+		return 0
+	}
+	return a.turns[k-1].upto
+}
 
 // transform makes the patch of a compaction, or of turns that are taken back across one.
 func (m *maker) transform() {

@@ -27,6 +27,7 @@ const (
 	shortOutput                                // versions below 0.124 cut outputs in memory
 	outputSections                             // versions below 0.129 sent some outputs as lines
 	continued                                  // lines of another file, that a fork continues
+	resumed                                    // versions below 0.123 made another history at a resume
 	otherFamily                                // a thread goes on with another family of models
 	bareLine                                   // a line of the first months, which has no payload
 )
@@ -43,5 +44,6 @@ var Rules = rule.NewTable(map[rule.Rule]rule.Info{
 	plainSummary: {Name: "summary without effect"}, afterRollback: {Name: "rollback across a compaction"},
 	lostInRollback: {Name: "rollback that lost all"}, shortOutput: {Name: "shortened output"},
 	outputSections: {Name: "output in sections"}, continued: {Name: "continued file"},
+	resumed:     {Name: "other history after a resume", Missing: true},
 	otherFamily: {Name: "other family of models", Missing: true}, bareLine: {Name: "line without payload"},
-}, comparedKit, comparedScripts, comparedVersions)
+}, compared)

@@ -5,23 +5,29 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"ctxtool/internal/test/must"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // Codex is OpenAI's Codex CLI: codex exec prints, codex app-server serves, codex alone is on a terminal.
 var Codex = &Agent{
 	Name: "codex", Package: "@openai/codex", Binary: "node_modules/.bin/codex",
 	Versions: strings.Fields("0.80.0 0.107.0 0.123.0 0.128.0 0.140.0 0.146.0 0.150.0 0.160.0 0.169.0 0.171.0"),
-	Store:    []string{".codex"},
+	Common: strings.Fields("prompts outputs compaction resume fork models images aborts errors endings mcp rewind " +
+		"attachments plain-tools auto-compaction aborted forks legacy revert tools-in-file mixed-compactions"),
+	Store:    []string{".codex/sessions", ".codex/archived_sessions"},
 	Env:      func(*Player) []string { return []string{"CODEX_HOME=" + codexHome, "STUB_KEY=" + key} },
 	Begin:    codexBegin,
 	Args:     codexArgs,
 	Print:    []string{"exec", "--json", "--skip-git-repo-check"},
 	Serve:    codexServe,
+	AnswerID: func(line jsonl.Value) string { return line.Get("payload").Get("response_id").Text() },
+	Clean:    codexClean,
 }
 
 const codexHome = home + "/.codex"
@@ -107,4 +113,38 @@ func toml(v json.RawMessage) string {
 		all = append(all, strconv.Quote(name)+"="+toml(table[name]))
 	}
 	return "{" + strings.Join(all, ",") + "}"
+}
+
+// codexID is an id that the program makes when it sends an item.
+var codexID = regexp.MustCompile(`^[a-z]+_[0-9a-f]{8}-[0-9a-f]{4}-5`)
+
+// codexClean takes out ids that are made for a request, outputs of calls that have none, and what only a provider
+// called OpenAI gets. Instructions that come first become the system prompt.
+func codexClean(_ string, body object) (summary bool) {
+	var kept []any
+	all := list(body, "input")
+	for k, v := range all {
+		it := v.(object)
+		delete(it, "internal_chat_message_metadata_passthrough")
+		id := word(it, "id")
+		if codexID.MatchString(id) {
+			delete(it, "id")
+		}
+		said := text(it)
+		asks := it["type"] == "compaction_trigger" || strings.HasPrefix(said, "You are performing a CONTEXT CHECKPOINT")
+		switch {
+		case k == len(all)-1 && asks:
+			summary = true
+			continue
+		case it["output"] == "aborted":
+			continue
+		case k == 0 && it["role"] == "developer" && it["id"] == nil && id != "":
+			delete(it, "type")
+		}
+		kept = append(kept, it)
+	}
+	if all != nil {
+		body["input"] = kept
+	}
+	return summary
 }

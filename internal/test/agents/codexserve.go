@@ -126,7 +126,9 @@ func (p *Player) codexParams(turn *Turn) object {
 			if k < 0 {
 				k += 1 + len(p.turnIDs[from])
 			}
-			params[name] = p.turnIDs[from][k]
+			if ids := p.turnIDs[from]; 0 <= k && k < len(ids) { // else the server refuses it
+				params[name] = ids[k]
+			}
 		}
 	}
 	if turn.Prompt != nil {

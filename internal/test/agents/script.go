@@ -188,7 +188,7 @@ func expanded(v any) any {
 			v[name] = expanded(e)
 		}
 	case []any:
-		var all []any
+		all := []any{}
 		for _, e := range v {
 			e = expanded(e)
 			o, _ := e.(object)

@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/klauspost/compress/zstd"
+
 	"ctxtool/internal/dialect"
 	"ctxtool/internal/test/must"
 	"ctxtool/sessionfmt"
@@ -62,6 +64,9 @@ func Skeleton(of *Agent, dir, to string, script Script) error {
 // where the database is.
 func contentOf(name string) (at string, data []byte) {
 	data, err := os.ReadFile(name)
+	if plain, packed := strings.CutSuffix(name, ".zst"); packed && err == nil {
+		return plain, must.Get(must.Get(zstd.NewReader(nil)).DecodeAll(data, nil))
+	}
 	if err == nil {
 		return name, data
 	}
@@ -134,13 +139,17 @@ func inJSON(text string) (jsonl.Value, bool) {
 }
 
 var (
-	// marker is a line that replay knows a text by, or that it makes: a tag, the beginning of instructions, and the
-	// sections of an output or of an environment.
-	marker = regexp.MustCompile(`^(</?[a-z_-]+>|# AGENTS\.md instructions.*|Exit code: \d+|Wall time: [\d.]+ seconds|` +
-		`Total output lines: \d+|Output:|(Message time|Working directory|Workspace root folder): [/0-9].*)$`)
+	// marker is a line that replay knows a text by, or that it makes: a tag, and the sections of an output or of an
+	// environment.
+	marker = regexp.MustCompile(`^(</?[a-z_-]+>|Exit code: \d+|Wall time: [\d.]+ seconds|Total output lines: \d+|` +
+		`Chunk ID: \w+|Process exited with code \d+|Original token count: \d+|Output:|` +
+		`(Message time|Working directory|Workspace root folder): [/0-9].*)$`)
+	// lead is what a text is known by at its beginning: instructions of a project, and a question for a summary.
+	lead = regexp.MustCompile(`^(# AGENTS\.md instructions|You are performing a CONTEXT CHECKPOINT) `)
 	// cut stands for the middle of a text.
-	cut    = regexp.MustCompile(`…\d+ (chars|tokens) truncated…|\.\.\.\[truncated \d+ chars\]\.\.\.`)
-	letter = regexp.MustCompile(`\pL`)
+	cut = regexp.MustCompile(`…\d+ (chars|tokens) truncated…|\.\.\.\[truncated \d+ chars\]\.\.\.`)
+	// wordless are parts without words; an output may be an object as a text.
+	wordless = regexp.MustCompile(`^(\\n|Total output lines: |"(output|metadata|exit_code|duration_seconds)":|\PL)*$`)
 )
 
 // tagged is a text in a tag of its own, which has a field.
@@ -153,7 +162,7 @@ func (k *skeleton) keeps(line string) bool {
 	}
 	for _, part := range cut.Split(line, -1) {
 		end := func(of string) bool { return strings.HasPrefix(of, part) || strings.HasSuffix(of, part) }
-		if letter.MatchString(part) && strings.Trim(part, part[:1]) != "" && !slices.ContainsFunc(k.long, end) {
+		if !wordless.MatchString(part) && strings.Trim(part, part[:1]) != "" && !slices.ContainsFunc(k.long, end) {
 			return false
 		}
 	}
@@ -220,7 +229,8 @@ func (k *skeleton) text(text string) string {
 	lines := strings.Split(text, "\n")
 	for n, line := range lines {
 		if inside := strings.TrimSpace(line); !k.keeps(inside) {
-			lines[n] = strings.Replace(line, inside, token(inside), 1)
+			known := lead.FindString(inside)
+			lines[n] = strings.Replace(line, inside, known+token(inside[len(known):]), 1)
 		}
 	}
 	return strings.Join(lines, "\n")

@@ -98,7 +98,8 @@ func (a *assignment) candidate(start, end int, quoted bool) {
 		a.how = near
 		return
 	}
-	if a.isValue(v, quoted) && !(a.name.strength < passName && isDigest(v) && a.summed()) {
+	code := !quoted && a.how < assigns && byteAt(text, end) == ')' && bytes.IndexByte(v, '.') > 0 && isIdent(v)
+	if a.isValue(v, quoted) && !code && !(a.name.strength < passName && isDigest(v) && a.summed()) {
 		a.take(start, end)
 		return
 	}

@@ -55,3 +55,19 @@ func TestForms(t *testing.T) {
 		}
 	}
 }
+
+// TestDataLikeTokens: prefixes of two or three letters begin no token within data in base64, nor before more
+// characters than a token has.
+func TestDataLikeTokens(t *testing.T) {
+	s := mustNew(Options{}).NewScanner()
+	body := "q8Zr2LmX0vB7kd92pW7xJm4TnY6sHc1aUeLfKoPi9d8b7c6a1e2f4d3c8b7aX9"
+	token := "AQ" + body + body + body
+	if found := s.Find([]byte("it is " + token + ", yes")); len(found) != 1 {
+		t.Errorf("a token: found %v", found)
+	}
+	for _, data := range []string{"AGFzbQ" + body + "/" + token, "AGFzbQ+" + token, "AQ" + strings.Repeat(body, 40)} {
+		if found := s.Find([]byte("it is " + data + ", no")); len(found) != 0 {
+			t.Errorf("%.40s: found %v", data, found)
+		}
+	}
+}

@@ -254,4 +254,13 @@ var tokenRules = []rule{
 		Is:     []string{"<RSAKeyValue><D>J/ewqbpGcF18Z+1zL7Y2A6v0S7Jlc0gY3Khl4bUZSTCW</D></RSAKeyValue>"},
 		Not:    []string{"<P>a paragraph in capital letters</P>", "<Modulus>J/ewqbpGcF18Z+1zL7Y2A6v0S7Jlc0gY3Khl4bUZSTCW</Modulus>"},
 	},
+	{
+		ID:     "vault-service-token",
+		About:  "A service token in its first form, and in the one of today.",
+		Source: "gitleaks' vault-service-token; developer.hashicorp.com/vault/docs/concepts/tokens",
+		Judge:  judgeRandom,
+		Regex:  `\b(hvs\.[\w-]{24,200}|s\.[A-Za-z0-9]{24})\b`,
+		Is:     []string{"hvs.q8Zr2LmX0vB7kd92pW7xJm4TnY6sHc1aUeLfKoPi", "s.q8Zr2LmX0vB7kd92pW7xJm4T"},
+		Not:    []string{"!s.ReadUint24LengthPrefixed(&list)"},
+	},
 }

@@ -8,7 +8,7 @@ var stopWords = func() *automaton {
 		"example", "placeholder", "changeme", "change_me", "change-me", "your_", "your-", "yourpass", "yoursecret", "yourtoken", "yourkey", "yourapi", "insert_", "insert-", "replace_me", "replaceme",
 		"replace-me", "replacewith", "replace_with", "replace-with", "dummy", "redacted", "foobar", "fake", "sample", "_here", "-here", "hidden", "masked", "undefined", "lorem",
 		"xxxxx", "***", "...", "…", "•", "1234567", "abcdefg", "qwerty", "letmein", "deadbeef", "secret_key", "secretkey", "secret-key", "my_secret", "my-secret", "my_password", "my-password", "my_token", "my-token", "my_key", "my-key",
-		"password1", "passw0rd", "p@ssw0rd", "p@ssword", "test1234", "admin123", "test123", "00000000", "not-for-prod", "notreal", "not-real",
+		"password1", "passw0rd", "p@ssw0rd", "p@ssword", "test1234", "admin123", "test123", "00000000", "not-for-prod", "notreal", "not-real", "a-z", "gpl-", "-or-later", "apache-2",
 	})
 }()
 
@@ -17,7 +17,7 @@ var references = []string{
 	"$", "%s", "%d", "%v", "%q", "%(", "{", "[", "<", "(", "#{", "@@", "!", "arn:", "op://", "vault:",
 	"ref+", "env:", "env.", "ssm:", "projects/", "sha256:", "sha512", "sha1-", "sha384-", "md5:",
 	"urn:", "did:", "data:", "process.env", "os.", "this.", "self.", "req.", "args.", "ctx.", "config.",
-	"settings.", "secrets.", "secretRef:", "@Microsoft.", "/run/", "/var/", "/etc/", "ssh-", "AAAAB3",
+	"settings.", "secrets.", "secretRef:", "@Microsoft.", "/run/", "/var/", "/etc/", "/usr/", "/opt/", "/home/", "ssh-", "AAAAB3",
 	"AAAAC3", "./", "../", "~/", `\`, "MD5(", "SHA256:",
 }
 

@@ -31,9 +31,10 @@ const cutShort = "key-cut-short"
 const longestToken = 4096
 
 const (
-	judged    = 128 // bytes of a text by which it is judged
-	mostParts = 16  // in which a token continues
-	minPart   = 8   // bytes of a part
+	mostLong  = 1200 // bytes of a long token whose prefix is also in data in base64
+	judged    = 128  // bytes of a text by which it is judged
+	mostParts = 16   // in which a token continues
+	minPart   = 8    // bytes of a part
 )
 
 // setOf returns the characters of a set, as in an expression.
@@ -114,6 +115,9 @@ func (s *Scanner) token(dst []hit, text []byte, n int32, start int) []hit {
 	end := s.ends[n]
 	if end-at < k.Least && !s.continues(in, text, at, end, k.Least) {
 		return dst
+	}
+	if k.Least >= 40 && (end-at > mostLong || start > 0 && (text[start-1] == '/' || text[start-1] == '+')) {
+		return dst // data in base64
 	}
 	complete, head := k.complete(in, text, at, end), text[at:min(end, at+judged)]
 	kind := int(n) << 1

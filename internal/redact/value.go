@@ -40,6 +40,9 @@ func (a *assignment) isValue(v []byte, quoted bool) bool {
 	if m.odd == 0 && m.signs == 0 || repeats(head) || isPlain(v) || a.name.strength < passName && isFile(v) {
 		return false
 	}
+	if !quoted && a.how < assigns && m.digits == 0 && isIdent(head) && !isJumbled(head) && !a.said {
+		return false // a name in code
+	}
 	n, how := a.name.strength, a.how
 	if n == passName && (a.words == 0 || a.said) && hasKinds(head, 4) {
 		return true

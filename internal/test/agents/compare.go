@@ -86,6 +86,9 @@ func Compare(of *Agent, dir string, interfaceOf string) (all []Comparison, lost 
 			replays[a.file] = replay.New(s, replay.Options{})
 		}
 		c := compare(of, q, replays[a.file], a.rec, interfaceOf)
+		for p, name := range PartNames {
+			c.Left[p] = c.Left[p] || by.Parts != nil && !slices.Contains(by.Parts, name)
+		}
 		c.Script, c.Played = filepath.Base(dir), or(by.Version, c.Version)
 		all = append(all, c)
 	}

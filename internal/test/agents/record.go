@@ -35,7 +35,11 @@ const (
 )
 
 // A played is the agent of a recording, and its version.
-type played struct{ Agent, Version string }
+type played struct {
+	Agent, Version string
+	// Parts are those that the recording has, empty for all. Some that were made by earlier kits kept messages alone.
+	Parts []string `json:",omitempty"`
+}
 
 // record writes what was sent and written.
 func (p *Player) record(out string) error {
@@ -52,7 +56,7 @@ func (p *Player) record(out string) error {
 	for _, e := range p.events {
 		must.Do(encode(&events, e))
 	}
-	about := must.Get(json.Marshal(played{p.Name, p.version}))
+	about := must.Get(json.Marshal(played{Agent: p.Name, Version: p.version}))
 	return errors.Join(os.WriteFile(filepath.Join(out, requestsFile), requests.Bytes(), 0o644),
 		os.WriteFile(filepath.Join(out, eventsFile), events.Bytes(), 0o644),
 		os.WriteFile(filepath.Join(out, agentFile), about, 0o644), p.copyHome(filepath.Join(out, homeDir)))

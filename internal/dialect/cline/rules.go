@@ -8,7 +8,7 @@ const (
 	shortened                               // a text of a result, or of a file, shortened in its middle
 	pictured                                // a picture in a result
 	attached                                // a file in a prompt
-	unanswered                              // a call without a result, which gets one
+	unanswered                              // a call without a result, which gets one with a mark of failure
 	overwritten                             // an earlier compaction may have replaced messages: its file is overwritten
 	outdated                                // what was read of files that were read again may be replaced by a note
 	oversized                               // an answer, or a request, beyond the limits of the program
@@ -21,7 +21,7 @@ var Rules = rule.NewTable(map[rule.Rule]rule.Info{
 	shortened:   {Name: "shortened text"},
 	pictured:    {Name: "picture of a result", Scope: rule.PerHost},
 	attached:    {Name: "attached file"},
-	unanswered:  {Name: "call without a result", Scope: rule.PerHost},
+	unanswered:  {Name: "call without a result", Missing: true, Until: rule.Of(rule.Compaction)},
 	overwritten: {Name: "overwritten compaction", Missing: true, Until: rule.Of(rule.Compaction)},
 	outdated:    {Name: "outdated file contents", Missing: true, Until: rule.Of(rule.Compaction)},
 	oversized:   {Name: "limits of a request", Missing: true, Until: rule.Of(rule.Compaction)},

@@ -6,9 +6,10 @@ import (
 	"regexp"
 	"testing"
 
+	"ctxtool/internal/dialect"
+	"ctxtool/internal/dialect/pi"
 	"ctxtool/internal/rule"
 	"ctxtool/internal/test/must"
-	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 )
 
@@ -24,7 +25,8 @@ func TestCompared(t *testing.T) {
 			text += fmt.Sprintf("| %s | %s | %d | %d of %d | %d |\n", agent, version, requests, rules, int(rule.Own)+len(of.Rules)-1, equal)
 		}
 	}
-	add("pi", replay.PiRules)
+	add("pi", pi.Rules)
+	add(dialect.OhMyPi, pi.OhMyPi)
 	added := map[*rule.Table]bool{nil: true}
 	for _, d := range sessionfmt.Dialects() {
 		if !added[d.Rules] { // two formats of an agent have the same

@@ -19,7 +19,7 @@ var ranks = []string{
 	"sessionfmt/jsonl internal/rule",
 	"internal/activity internal/dialect internal/unread replay/models replay/tokens",
 	"internal/dialect/chat internal/dialect/claude internal/dialect/codex internal/dialect/copilot " +
-		"internal/dialect/openclaw internal/dialect/opencode internal/fields replay/weigh",
+		"internal/dialect/openclaw internal/dialect/opencode internal/dialect/pi internal/fields replay/weigh",
 	"internal/dialect/cline internal/dialect/gemini internal/dialect/gsh internal/dialect/swecli internal/dialect/yagent",
 	"sessionfmt",
 	"internal/browse internal/outline internal/phrase internal/store replay/origin sessionfmt/sqlite",

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ctxtool/internal/dialect"
+	"ctxtool/internal/dialect/pi"
 	"ctxtool/internal/rule"
 	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/must"
@@ -44,9 +45,11 @@ func TestEarned(t *testing.T) {
 		if err != nil {
 			continue // what else is in the folder
 		}
-		table, agent := &replay.PiRules, "pi"
+		table, agent := &pi.Rules, "pi"
 		if d := s.Dialect(); d != nil {
 			table, agent = &d.Rules, d.Name
+		} else if s.OhMyPi() {
+			table, agent = &pi.OhMyPi, dialect.OhMyPi
 		}
 		r := replay.New(s, replay.Options{})
 		for rec := range s.Len() {

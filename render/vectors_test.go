@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"ctxtool/internal/baseline"
+	"ctxtool/internal/dialect/pi"
 	"ctxtool/internal/rule"
 	"ctxtool/internal/test/claims"
 	"ctxtool/internal/test/golden"
@@ -71,7 +72,7 @@ var piThrows = map[string][]string{"38-edit-missing-replacement": {"a", "b"}}
 
 // TestPiVectors compares what we rebuild with what pi's own code built.
 func TestPiVectors(t *testing.T) {
-	n, tally := 0, claims.New(t, replay.PiRules, "../replay/claim.go")
+	n, tally := 0, claims.New(t, pi.Rules, "../internal/dialect/pi/rules.go")
 	for _, file := range vectors(t, "pi-1.5") {
 		name := strings.TrimSuffix(filepath.Base(file), ".jsonl")
 		n++
@@ -107,7 +108,7 @@ func TestPiVectors(t *testing.T) {
 			sameUsage(t, file, want["contextUsage"])
 		})
 	}
-	tally.Hold(t, *golden.Update, "../replay/compared.go", "replay", "piCompared")
+	tally.Hold(t, *golden.Update, "../internal/dialect/pi/compared.go", "pi", "compared")
 	t.Logf("%d sessions compared with what pi built of them", n)
 }
 

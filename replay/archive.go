@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"ctxtool/internal/dialect/pi"
 	"ctxtool/internal/phrase"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -72,7 +73,7 @@ func (a archive) blocks() value {
 func (m *machine) unarchive(rec int, line value) {
 	a, ok := archiveOf(line)
 	if ok {
-		m.use(archived)
+		m.use(pi.Archived)
 	}
 	if a.pictures == 0 {
 		return
@@ -91,7 +92,7 @@ func (m *machine) resulted(rec int) {
 	if !at.IsNumber() {
 		return
 	}
-	m.use(rewritten)
+	m.use(pi.Rewritten)
 	when := time.UnixMilli(at.Int()).UTC().Format(time.RFC3339)
 	m.r.addFinding("result-rewritten", rec, "the agent replaced the text of this result at %s: requests before that "+
 		"had one that is not in the file", when)

@@ -85,15 +85,7 @@ func (e *Envelope) Rules() rule.Set { return e.used }
 // record of it proves the same.
 func (e *Envelope) Reading() (reading dialect.Reading, err error) {
 	d := e.r.Session.Dialect()
-	if e.r.Session.OhMyPi() {
-		reading = e.r.Session.Reading()
-		for r := range e.used.All {
-			if about := PiRules.Info(r); about.Missing {
-				reading.Certainty.Uncompared = append(reading.Certainty.Uncompared, about.Name)
-			}
-		}
-		return reading, nil // it has fields of its own, which no table has
-	} else if d == nil {
+	if d == nil {
 		return e.piReading()
 	}
 	asked, err := e.askedBy(d.Rules)

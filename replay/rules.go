@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"ctxtool/internal/dialect"
+	"ctxtool/internal/dialect/pi"
 	"ctxtool/internal/ops"
 	"ctxtool/internal/rule"
 	"ctxtool/replay/origin"
@@ -28,7 +29,7 @@ func (m *machine) step(pos, rec int) (did Effect, by rule.Rule) {
 	case jsonl.NoMessage:
 		m.r.addFinding("no-message", rec,
 			"a message entry without a message adds nothing; pi fails to build a context with it")
-		return Nothing, noMessage
+		return Nothing, pi.NoMessage
 	case jsonl.ModelChange:
 		m.model = rec
 		m.plain(msg, OpChoose)
@@ -45,11 +46,11 @@ func (m *machine) step(pos, rec int) (did Effect, by rule.Rule) {
 		return m.edit(rec, pos)
 	case jsonl.Deletion:
 		m.altered = pos
-		return m.leaveOut(rec, pos), deletion
+		return m.leaveOut(rec, pos), pi.Deletion
 	case jsonl.Ephemeral:
 		m.ephemeral = rec
 		m.logged++
-		return Nothing, ephemeral
+		return Nothing, pi.Ephemeral
 	case jsonl.Transform:
 		if m.r.Rules.Patched() || m.r.Options.Trial && m.r.Session.Held(rec) {
 			did = m.transform(msg)
@@ -57,7 +58,7 @@ func (m *machine) step(pos, rec int) (did Effect, by rule.Rule) {
 		if m.err == nil {
 			m.transforms = append(m.transforms, rec)
 		}
-		return did, transform
+		return did, pi.Transform
 	}
 	by = dialect.ByKind(kind)
 	if !m.message(&msg) || m.err != nil {
@@ -92,13 +93,13 @@ func (m *machine) message(msg *Piece) bool {
 		msg.form, msg.kind = branch, jsonl.BranchMessage
 		return m.line(int(msg.rec)).Get("summary").Truthy() || envelope
 	case jsonl.HookMessage:
-		m.use(hook)
+		m.use(pi.Hook)
 		if !envelope {
 			msg.flags |= unsent
 		}
 	case jsonl.Bash:
 		if m.line(int(msg.rec)).Get("message").Get("excludeFromContext").Truthy() {
-			m.use(excluded)
+			m.use(pi.Excluded)
 			if !envelope || !m.r.Options.Lenient {
 				msg.flags |= unsent
 			} else {
@@ -111,7 +112,7 @@ func (m *machine) message(msg *Piece) bool {
 			m.resulted(int(msg.rec))
 		}
 	case jsonl.TransformMessage, jsonl.OtherMessage:
-		m.use(otherRole)
+		m.use(pi.OtherRole)
 		msg.flags |= unsent
 	default:
 		return msg.kind.IsMessage()
@@ -135,10 +136,10 @@ func (m *machine) edit(rec, pos int) (Effect, rule.Rule) {
 	if !replacement.Exists() {
 		m.r.addFinding("edit-no-replacement", rec,
 			"an edit without a replacement changes nothing; pi fails to build a context with its target")
-		return Nothing, editOfNothing
+		return Nothing, pi.EditOfNothing
 	}
 	if target < 0 || m.r.Session.Kind(target) == jsonl.Transform {
-		return Nothing, editOfUnknown
+		return Nothing, pi.EditOfUnknown
 	}
 	if !replacement.IsNull() && !replacement.Get("content").Exists() {
 		m.r.addFinding("edit-no-content", rec,
@@ -158,7 +159,7 @@ func (m *machine) compact(msg Piece) (Effect, rule.Rule) {
 	if m.r.Rules.Patched() && !reset {
 		shadow, err := m.r.Shadows(rec)
 		if m.fail(err); shadow {
-			return Nothing, shadowed
+			return Nothing, pi.Shadowed
 		}
 	}
 	line := m.line(rec)
@@ -191,7 +192,7 @@ func (m *machine) compact(msg Piece) (Effect, rule.Rule) {
 	}
 
 	if v := line.Get("systemMessage"); v.Truthy() {
-		m.use(checkpointed)
+		m.use(pi.Checkpointed)
 		cp := msg
 		cp.form, cp.kind = checkpoint, v.Get("role").RoleKind()
 		cp.start, cp.size = span(line, v)
@@ -220,7 +221,7 @@ func (m *machine) compact(msg Piece) (Effect, rule.Rule) {
 	}
 	m.plain(msg, OpRecompact)
 	if reset {
-		return Compacted, restart
+		return Compacted, pi.Restart
 	}
 	return Compacted, rule.Compaction
 }
@@ -305,11 +306,11 @@ func (m *machine) firstKept(rec int, line value) (first, from int) {
 	line.Fields(f[:], "firstKeptEntryId", "firstKeptEntryIndex")
 	kept := m.r.Session.FirstKept(rec, f[0], f[1])
 	if kept == rec {
-		m.use(keepsNone)
+		m.use(pi.KeepsNone)
 		return m.base.msgs.n, m.pos
 	}
 	if from = m.placeOnPath(kept); from < 0 {
-		m.use(keepsUnknown)
+		m.use(pi.KeepsUnknown)
 		first, from = m.base.msgs.n, m.pos
 		if m.r.Rules.Patched() {
 			first, from = 0, 0
@@ -322,7 +323,7 @@ func (m *machine) firstKept(rec int, line value) (first, from int) {
 	if exact || m.r.Session.Kind(kept) == jsonl.System { // which the list lacks after a compaction
 		return first, from
 	}
-	m.use(keepsLater)
+	m.use(pi.KeepsLater)
 	m.r.addFinding("kept-no-message", rec,
 		"the compaction's first kept entry (%s) has no message: keeping starts at the next message",
 		m.r.Session.Kind(kept))

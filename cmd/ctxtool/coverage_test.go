@@ -120,7 +120,7 @@ func TestCoverage(t *testing.T) {
 
 // asItIs are fields whose own fields are free: they are read or kept as they are.
 var asItIs = strings.Fields("arguments args input parameters parametersJsonSchema input_schema schema data details metadata toolUseResult result resultDisplay structuredPatch properties extra state env headers " +
-	"content_item_metadata")
+	"content_item_metadata sections")
 
 // hashed are the fields of what stands for a text in shared samples.
 var hashed = []string{"sha256", "chars", "members"}

@@ -148,7 +148,10 @@ func (p *preparation) answer(m *message, raw jsonl.Value) {
 	for _, b := range m.Blocks {
 		switch b.Kind {
 		case jsonl.ThinkingBlock:
-			if !m.own || !b.Raw.Get("redacted").Truthy() && !signature(b).Truthy() && blank(b.Text) {
+			switch closed := b.Raw.Get("redacted").Truthy(); {
+			case !m.own && p.r.spoken && !closed && !blank(b.Text):
+				b = jsonl.Block{Kind: jsonl.TextBlock, Text: b.Text}
+			case !m.own, !closed && !signature(b).Truthy() && blank(b.Text):
 				continue
 			}
 		case jsonl.CallBlock:

@@ -34,6 +34,8 @@ type request struct {
 	transcript transcript
 	grammars   map[string]string // the argument of each tool with a grammar
 	answer     jsonl.Value       // the answer of this model to the request, nil if there is none
+	// spoken reports that thoughts of other models are sent as texts, as pi did before 1.3. It times its answers since.
+	spoken bool
 }
 
 func newRequest(f *Form, e *replay.Envelope) (*request, error) {
@@ -62,6 +64,7 @@ func newRequest(f *Form, e *replay.Envelope) (*request, error) {
 	if r.answer, err = e.Answer(); err != nil {
 		return nil, err
 	}
+	r.spoken = r.answer != nil && !r.answer.Get("durationMs").Exists() && e.Replay().Session.Agent() == "pi"
 	if !r.answer.Get("model").Is(ref.ID) || !r.answer.Get("provider").Is(ref.Provider) {
 		r.answer = nil // it says nothing of another model
 	}

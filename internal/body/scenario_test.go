@@ -221,7 +221,7 @@ func (s *scenario) answer(stop string, blocks ...any) {
 	}
 	s.used = min(s.used+s.IntN(3000), 60000)
 	m := object{"role": "assistant", "content": kept, "api": s.model.Interface.API, "provider": s.model.Provider, "model": s.model.ID,
-		"stopReason": stop, "responseId": fmt.Sprint("r", len(s.lines)), "usage": usage(s.used)}
+		"stopReason": stop, "durationMs": 1, "responseId": fmt.Sprint("r", len(s.lines)), "usage": usage(s.used)}
 	if s.model.Interface.InPlace().Level {
 		m["providerThinkingLevel"] = s.level
 	}
@@ -250,7 +250,7 @@ func (s *scenario) failed() {
 	s.result(call, text("Operation aborted"))
 	s.used = 0
 	s.message(object{"role": "assistant", "content": []any{}, "api": s.model.Interface.API, "provider": s.model.Provider,
-		"model": s.model.ID, "stopReason": "aborted", "usage": usage(0)})
+		"model": s.model.ID, "stopReason": "aborted", "durationMs": 1, "usage": usage(0)})
 }
 
 // choose changes the model, and so the level, as far as the model has it.

@@ -19,15 +19,24 @@ type Agent struct {
 	Name    string // also that of its folder in the cache
 	Package string // on npm
 	Binary  string // in the folder of a version
+	Runtime *Agent // the program that runs it, of which the pinned version is used; nil for none
 	Scripts bool   // npm runs the scripts of its packages, without which the program does not start
 	// Versions are those that are played, the oldest first: the last one plays all scripts, others those in Common.
 	Versions []string
 	Common   []string
 
+	// Fetch puts a version into a folder, instead of npm install.
+	Fetch func(dir, version string) error
+
 	// Store are the folders of the home that hold its sessions: they are copied. A skeleton has those of their files
 	// that are sessions, and those whose names match Beside.
 	Store  []string
 	Beside []string
+	// Whole reports that sessions have all of a request, so that skeletons keep the shape of schemas and how long texts
+	// are.
+	Whole bool
+	// Frames are texts that the agent puts before or after others in a line, which replay knows.
+	Frames []string
 	// Rewrites reports that the program rewrites its files, so that they are copied after each step.
 	Rewrites bool
 
@@ -85,6 +94,11 @@ func (a *Agent) Install(version string) error {
 	if a.Has(version) {
 		return nil
 	}
+	if a.Runtime != nil {
+		if err := a.Runtime.Install(a.Runtime.Pinned()); err != nil {
+			return err
+		}
+	}
 	dir := filepath.Join(Dir(), a.Name, version)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -93,7 +107,11 @@ func (a *Agent) Install(version string) error {
 	if !a.Scripts {
 		args = append(args, "--ignore-scripts")
 	}
-	if said, err := exec.Command("npm", append(args, a.Package+"@"+version)...).CombinedOutput(); err != nil {
+	if a.Fetch != nil {
+		if err := a.Fetch(dir, version); err != nil {
+			return err
+		}
+	} else if said, err := exec.Command("npm", append(args, a.Package+"@"+version)...).CombinedOutput(); err != nil {
 		return fmt.Errorf("npm install %s@%s: %w\n%s", a.Package, version, err, said)
 	}
 	if !a.Has(version) {

@@ -15,6 +15,7 @@ type object = map[string]any
 // An api is the interface of a provider, as the server speaks it.
 type api struct {
 	name string // as package body names it
+	list string // the field with messages or items, where a request can continue from an earlier one
 	// answers and calls begin the ids of answers and of calls. Calls without it get no ids.
 	answers, calls string
 	serves         func(path string) bool
@@ -83,7 +84,7 @@ func (t tokens) prompt() int { return t.input + t.read + t.write }
 // parts are those of an answer.
 func (a Answer) parts(n int) (all []part) {
 	if a.Thinking != nil {
-		sign := base64.StdEncoding.EncodeToString([]byte(strings.Repeat(fmt.Sprintf("signature %d ", n), 4)))
+		sign := base64.StdEncoding.EncodeToString([]byte(strings.Repeat(fmt.Sprintf("signature %d ", n), 3)))
 		all = append(all, part{kind: thinkingPart, text: *a.Thinking, sign: sign})
 	}
 	for _, t := range a.Text {
@@ -197,6 +198,7 @@ func (s *Server) answer(w http.ResponseWriter, of *api, r *response) {
 		return
 	}
 	s.name(of, r)
+	s.keep(of, r)
 	r.usage = s.count(r.prompt, r.Answer.Usage, r.parts)
 	w.Header().Set("Request-Id", fmt.Sprintf("req_%d", r.q.N))
 	if !r.prompt.stream {

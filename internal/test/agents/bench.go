@@ -26,6 +26,7 @@ type Bench struct {
 	Dialect *dialect.Dialect // nil for pi's
 	Rules   *rule.Table      // of Dialect, unless set
 
+	Format   string   // the version of the format, by which rules are compared where sessions name no program's
 	Dir      string   // of scripts and recorded; testdata unless set
 	Scripts  string   // of scripts that are another agent's too
 	Declared string   // the file with the rules; rules.go unless set
@@ -124,8 +125,8 @@ func (b *Bench) Recorded(t *testing.T) {
 			}
 			lost += table.Measure(t, b.Agent, dir, b.interfaceOf(), func(with bool, c Comparison) {
 				printUnlike(t, with, c)
-				if !with {
-					tally.Add(c.Version, c.Used, c.Asked, c.Equal[Messages])
+				if !with && !c.Hidden {
+					tally.Add(or(c.Version, b.Format), c.Used, c.Asked, c.Equal[Messages])
 				}
 			})
 		}

@@ -44,6 +44,7 @@ type Comparison struct {
 	Model   string
 	N       int
 	Summary bool // the request asks for a summary
+	Hidden  bool // something that is in no file changes it
 	Equal   [parts]bool
 	Claim   dialect.Certainty
 	Used    rule.Set
@@ -90,6 +91,7 @@ func Compare(of *Agent, dir string, interfaceOf string) (all []Comparison, lost 
 			c.Left[p] = c.Left[p] || by.Parts != nil && !slices.Contains(by.Parts, name)
 		}
 		c.Script, c.Played = filepath.Base(dir), or(by.Version, c.Version)
+		c.Hidden = by.Hidden != ""
 		all = append(all, c)
 	}
 	return all, lost
@@ -144,11 +146,19 @@ func (q *Request) model(body object) string {
 func written(e *replay.Envelope, of string, alone bool) (got object) {
 	if alone {
 		all := []any{}
-		for item, err := range e.Native() {
+		add := func(raw []byte, err error) {
 			must.Do(err)
 			var one any
-			must.Do(json.Unmarshal(item, &one))
+			must.Do(json.Unmarshal(raw, &one))
 			all = append(all, one)
+		}
+		for item, err := range e.Native() {
+			add(item, err)
+		}
+		for m, err := range e.ProviderMessages() {
+			if e.Replay().Session.Dialect() == nil { // else they are those
+				add(m.Raw, err)
+			}
 		}
 		return object{forms[of].list: all}
 	}

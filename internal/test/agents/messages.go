@@ -7,7 +7,7 @@ import (
 
 // messagesAPI is the Messages API.
 var messagesAPI = api{
-	name:    "anthropic",
+	name: "anthropic", list: "messages",
 	answers: "msg_", calls: "toolu_",
 	serves: func(path string) bool { return strings.Contains(path, "/messages") },
 	asked: func(_ string, body object) prompt {

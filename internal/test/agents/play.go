@@ -226,7 +226,11 @@ func (p *Player) command(ctx context.Context, s *Step, args []string) *exec.Cmd 
 }
 
 func (p *Player) env(s *Step) []string {
-	env := append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "LANG=C.UTF-8", "TZ=UTC", "SHELL=/bin/bash",
+	path := os.Getenv("PATH")
+	if p.Runtime != nil {
+		path = filepath.Dir(p.Runtime.Program(p.Runtime.Pinned())) + ":" + path
+	}
+	env := append([]string{"PATH=" + path, "HOME=" + home, "LANG=C.UTF-8", "TZ=UTC", "SHELL=/bin/bash",
 		"TERM=xterm-256color"}, p.Env(p)...)
 	for _, set := range []map[string]string{p.Script.Env, s.Env} {
 		for name, v := range set {

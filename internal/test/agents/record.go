@@ -38,7 +38,8 @@ const (
 type played struct {
 	Agent, Version string
 	// Parts are those that the recording has, empty for all. Some that were made by earlier kits kept messages alone.
-	Parts []string `json:",omitempty"`
+	Parts  []string `json:",omitempty"`
+	Hidden string   `json:",omitempty"` // of its script
 }
 
 // record writes what was sent and written.
@@ -56,7 +57,7 @@ func (p *Player) record(out string) error {
 	for _, e := range p.events {
 		must.Do(encode(&events, e))
 	}
-	about := must.Get(json.Marshal(played{Agent: p.Name, Version: p.version}))
+	about := must.Get(json.Marshal(played{Agent: p.Name, Version: p.version, Hidden: p.Script.Hidden}))
 	return errors.Join(os.WriteFile(filepath.Join(out, requestsFile), requests.Bytes(), 0o644),
 		os.WriteFile(filepath.Join(out, eventsFile), events.Bytes(), 0o644),
 		os.WriteFile(filepath.Join(out, agentFile), about, 0o644), p.copyHome(filepath.Join(out, homeDir)))

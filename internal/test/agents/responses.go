@@ -13,7 +13,7 @@ import (
 // responsesAPI is the Responses API. Its requests for a summary get a sealed one, unless an answer is planned for
 // their text.
 var responsesAPI = api{
-	name:    "openai-responses",
+	name: "openai-responses", list: "input",
 	answers: "resp_", calls: "call_",
 	serves: func(path string) bool { return strings.Contains(path, "/responses") },
 	asked: func(path string, body object) prompt {

@@ -17,8 +17,10 @@ import (
 type Script struct {
 	About string
 	// Expect is what the author of the script expected to be sent, written before it was played first.
-	Expect   []string
-	Least    Least
+	Expect []string
+	Least  Least
+	// Hidden is what changes requests here and leaves no trace in any file: what is claimed of them is not held.
+	Hidden   string
 	Model    string
 	Files    Files           // of the project; names that begin with ~/ are of the home
 	Settings json.RawMessage // of the program

@@ -27,9 +27,11 @@ type Server struct {
 	calls  int
 	held   []chan struct{}
 	hung   int
-	http   *http.Server
-	stop   chan struct{}
-	step   int
+	// answered are the requests with their answers, by the ids of these.
+	answered map[string]object
+	http     *http.Server
+	stop     chan struct{}
+	step     int
 }
 
 // A Request is what the program sent, and how the answer ended.
@@ -142,6 +144,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		reply(w, http.StatusOK, apis[of].tokens((len(raw)+3)/4))
 		return
 	}
+	body, raw = s.continued(apis[of], body, raw)
 	asked := apis[of].asked(r.URL.Path, body)
 	q, answer, held := s.take(r, apis[of], raw, body, asked)
 	defer func() {

@@ -28,7 +28,8 @@ import (
 // middle, or that have no words. Descriptions and schemas of tools are one hash each.
 // The hashes by which sessions record requests are those of what the skeleton has.
 func Skeleton(of *Agent, dir, to string, script Script) error {
-	k := &skeleton{kept: map[string]bool{"": true}, hashes: map[string]string{}}
+	k := &skeleton{kept: map[string]bool{"": true}, hashes: map[string]string{}, whole: of.Whole,
+		frames: of.Frames}
 	k.keep(must.Get(json.Marshal(script)), true)
 	for line := range k.kept {
 		if len([]rune(line)) > short {
@@ -111,6 +112,8 @@ type skeleton struct {
 	kept   map[string]bool   // lines
 	long   []string          // lines of the script that are not short
 	hashes map[string]string // of what sessions record, by what they were
+	frames []string
+	whole  bool
 }
 
 // keep keeps the lines of texts: of short ones, or of all.
@@ -199,11 +202,13 @@ func (k *skeleton) value(v jsonl.Value) jsonl.Value {
 			switch {
 			case !slices.Contains(whole, string(name)) || val.IsString() && len([]rune(val.Exact())) <= short:
 				val = k.value(val)
+			case val.IsObject() && k.whole:
+				val = k.value(val)
 			case val.IsObject():
 				hash := hashOf(dialect.AppendCanonical(nil, val, true))
 				val = fmt.Appendf(nil, `{"type":"object","title":"%s"}`, hash)
 			case val.IsString():
-				val = fmt.Appendf(nil, `"%s"`, token(val.Exact()))
+				val = fmt.Appendf(nil, `"%s"`, k.token(val.Exact()))
 			}
 			out = append(out, val...)
 		}
@@ -228,17 +233,31 @@ func (k *skeleton) text(text string) string {
 	}
 	lines := strings.Split(text, "\n")
 	for n, line := range lines {
-		if inside := strings.TrimSpace(line); !k.keeps(inside) {
-			known := lead.FindString(inside)
-			lines[n] = strings.Replace(line, inside, known+token(inside[len(known):]), 1)
+		inside := strings.TrimSpace(line)
+		if own := k.unframed(inside); !k.keeps(inside) && !k.keeps(own) {
+			known := lead.FindString(own)
+			lines[n] = strings.Replace(line, own, known+k.token(own[len(known):]), 1)
 		}
 	}
 	return strings.Join(lines, "\n")
 }
 
-// token stands for a text.
-func token(text string) string {
-	return fmt.Sprintf("{%.8s:%d}", hashOf([]byte(text)), len([]rune(text)))
+// unframed is a line without what the agent puts before and after a text.
+func (k *skeleton) unframed(line string) string {
+	for _, frame := range k.frames {
+		line = strings.TrimSuffix(strings.TrimPrefix(line, frame), frame)
+	}
+	return line
+}
+
+// token stands for a text. It is as long as it, where requests depend on that.
+func (k *skeleton) token(text string) string {
+	n := len([]rune(text))
+	is := fmt.Sprintf("{%.8s:%d}", hashOf([]byte(text)), n)
+	if k.whole {
+		is += strings.Repeat(".", max(0, n-len(is)))
+	}
+	return is
 }
 
 func hashOf(data []byte) string {

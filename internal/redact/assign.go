@@ -90,6 +90,9 @@ func inPath(text []byte, n naming) bool {
 	if bytes.HasPrefix(text[n.end:], []byte("--")) {
 		return true // the line before the data of a key
 	}
+	if bytes.HasSuffix(text[:n.start], []byte("--- ")) {
+		return true // --- PASS: the name of a test
+	}
 	if before == '/' { // checksum/secret
 		from := n.start - 1
 		for from > 0 && n.start-from < 16 && isAlnum(text[from-1]) {
@@ -104,31 +107,6 @@ func inPath(text []byte, n naming) bool {
 		return false // a symbol of Ruby
 	}
 	return after == '/' || before == '/' && after != '=' && after != ':' || before == ':' && after == ':'
-}
-
-// afterUser returns the name p at text[at] if a user stands before it: u: ann p: X.
-func afterUser(text []byte, at int) naming {
-	from := max(0, at-longestName)
-	fields := bytes.Fields(bytes.TrimRight(text[from:at], " ,;/|"))
-	if n := len(fields); n > 0 && (isUserName(fields[n-1]) || n > 1 && isUserName(fields[n-2])) {
-		return naming{start: at, end: at + 1, strength: passName}
-	}
-	return naming{start: at, end: at + 1}
-}
-
-// isUserName reports whether a word is the name of a user, with or without a value.
-func isUserName(word []byte) bool {
-	n := bytes.IndexAny(word, ":=")
-	return n > 0 && userNames[lowerASCII(string(bytes.TrimLeft(word[:n], "\"'`([")))]
-}
-
-// inCodeRun reports whether a name is a part of base64.
-func inCodeRun(name []byte) bool {
-	if len(name) < 12 || !hasKinds(name, 3) {
-		return false
-	}
-	m := madeOf(name)
-	return m.random() && m.digits > 0
 }
 
 // isNamedPath reports whether a name ends a path that is the name of a value: "Name": "/shop/prod/db_password".

@@ -448,6 +448,6 @@ func (s *Scanner) callAt(dst []hit, text []byte, k int32, at int) []hit {
 
 // isOneWordOf reports whether a literal is one word, and neither an address nor a name in code.
 func isOneWordOf(v []byte) bool {
-	return bytes.IndexAny(v, " \t\n") < 0 && !isPath(v) && bytes.IndexByte(v, '@') != len(v)-1 && !bytes.HasSuffix(v,
+	return !bytes.ContainsAny(v, " \t\n") && !isPath(v) && bytes.IndexByte(v, '@') != len(v)-1 && !bytes.HasSuffix(v,
 		[]byte(".com"))
 }

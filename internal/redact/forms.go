@@ -61,7 +61,7 @@ func formAt(text []byte, start, end int) (from, to int, ok bool) {
 	case n > 180 || n < shortestForm:
 	case n == 51 && (v[0] == '5' || v[0] == '9') || n == 52 && (v[0] == 'K' || v[0] == 'L' || v[0] == 'c'):
 		return start, end, isAlnums(v) && (checked58(v) || v[0] != '9' && v[0] != 'c' && isMixedCode(v) &&
-			bytes.IndexAny(v, "0OIl") < 0) // a key of Bitcoin (en.bitcoin.it/wiki/Wallet_import_format)
+			!bytes.ContainsAny(v, "0OIl")) // a key of Bitcoin (en.bitcoin.it/wiki/Wallet_import_format)
 	case n == 56 && v[0] == 'S': // a seed of Stellar (stellar.org/protocol/sep-23)
 		return start, end, isOf(v, base32Letters) && hasKinds(v, 2)
 	case n == 50 && v[32] == '-' && v[41] == '-': // a key of Mailgun (documentation.mailgun.com)

@@ -336,3 +336,28 @@ func roleOf(word []byte) role {
 	}
 	return nameRoles[string(low[:len(word)])]
 }
+
+// afterUser returns the name p at text[at] if a user stands before it: u: ann p: X.
+func afterUser(text []byte, at int) naming {
+	from := max(0, at-longestName)
+	fields := bytes.Fields(bytes.TrimRight(text[from:at], " ,;/|"))
+	if n := len(fields); n > 0 && (isUserName(fields[n-1]) || n > 1 && isUserName(fields[n-2])) {
+		return naming{start: at, end: at + 1, strength: passName}
+	}
+	return naming{start: at, end: at + 1}
+}
+
+// isUserName reports whether a word is the name of a user, with or without a value.
+func isUserName(word []byte) bool {
+	n := bytes.IndexAny(word, ":=")
+	return n > 0 && userNames[lowerASCII(string(bytes.TrimLeft(word[:n], "\"'`([")))]
+}
+
+// inCodeRun reports whether a name is a part of base64.
+func inCodeRun(name []byte) bool {
+	if len(name) < 12 || !hasKinds(name, 3) {
+		return false
+	}
+	m := madeOf(name)
+	return m.random() && m.digits > 0
+}

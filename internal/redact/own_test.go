@@ -33,6 +33,9 @@ func TestOwnRules(t *testing.T) {
 			t.Errorf("%s: %v", text, found)
 		}
 	}
+	if found := s.Find([]byte("    --- PASS: TestInit/a-valid_ID-2026 (0.02s)")); found != nil {
+		t.Errorf("the name of a test: %v", found)
+	}
 	for _, k := range prefixes {
 		if k.Source == "" || len(k.Is) < len(k.Prefix)+k.Least || !strings.HasPrefix(k.Is, k.Prefix) {
 			t.Errorf("%s has no source, or no example", k.Prefix)

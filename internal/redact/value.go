@@ -127,7 +127,7 @@ func isJumbled(v []byte) bool {
 
 // isOneWord reports whether a text has no character by which code goes on.
 func isOneWord(v []byte) bool {
-	return bytes.IndexAny(v, "(){}[]<>;,|\\ \t") < 0 && !bytes.Contains(v, []byte("->"))
+	return !bytes.ContainsAny(v, "(){}[]<>;,|\\ \t") && !bytes.Contains(v, []byte("->"))
 }
 
 // secretly reports whether the name has a word for a secret that a person may choose, rather than a token or a key.

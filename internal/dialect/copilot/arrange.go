@@ -2,6 +2,7 @@ package copilot
 
 import (
 	"slices"
+	"strings"
 
 	"ctxtool/internal/dialect"
 	"ctxtool/internal/rule"
@@ -29,6 +30,7 @@ type agent struct {
 	called   dialect.Span   // the last answer with calls that wait for their results
 	calls    int
 	waiting  bool
+	skills   bool            // a skill was loaded
 	held     []*dialect.Line // messages that come after the results
 	results  []*dialect.Line // that came, in the order in which calls ended
 	usage    *dialect.Line   // of the answer to come
@@ -60,6 +62,7 @@ func (a *arranger) Next(t dialect.Tree, l *dialect.Line) {
 	case shell:
 		a.beside[t.Read(l.At).Get("data").Get("toolCallId").Text()] = l.At
 	case skill:
+		of.skills = true
 		a.beside[skillPrefix+t.Read(l.At).Get("data").Get("name").Text()] = l.At
 	case hookStart:
 		a.beside[t.Read(l.At).Get("data").Get("hookInvocationId").Text()] = l.At
@@ -74,6 +77,9 @@ func (a *arranger) Next(t dialect.Tree, l *dialect.Line) {
 		if _, ok := a.beside[string(l.Ref)]; ok { // a command of the user
 			a.told(t, of, l)
 		} else {
+			if l.Rules.Has(failure) && t.Read(l.At).Get("data").Get("error").Get("code").Is("interrupted") {
+				l.Rules |= rule.Of(died)
+			}
 			of.results = append(of.results, l.Clone())
 		}
 	case system:
@@ -81,7 +87,14 @@ func (a *arranger) Next(t dialect.Tree, l *dialect.Line) {
 		a.add(t, of, rule.System, jsonl.System, l)
 	case prompt:
 		a.flush(t, of, l)
-		of.asked = append(of.asked, l.At)
+		switch source := t.Read(l.At).Get("data").Get("source").Text(); {
+		case source == "autopilot": // which is in no summary
+		case source != "" && !strings.HasPrefix(source, "agent-"):
+			l.Rules |= rule.Of(otherSource)
+			fallthrough
+		default:
+			of.asked = append(of.asked, l.At)
+		}
 		a.add(t, of, rule.Prompt, jsonl.User, l, a.pictures(t, l)...)
 	case answer:
 		a.answer(t, of, l)
@@ -200,7 +213,8 @@ func (a *arranger) answer(t dialect.Tree, of *agent, l *dialect.Line) {
 	for range f[2].Elements {
 		of.calls++
 	}
-	l.Rules |= rule.If(of.calls == 0 && isBlank(f[3]), blank) | rule.If(isUnsigned(data), unsigned)
+	l.Rules |= rule.If(of.calls == 0 && isBlank(f[3]), blank) | rule.If(isUnsigned(data), unsigned) |
+		rule.If(isSealed(data), sealed)
 	if of.calls > 0 && id == "" && name == "" { // the program looks at what has ended
 		a.add(t, of, ownCall, jsonl.Assistant, l)
 		t.Unanswered(ownCall, of.leaf)
@@ -237,11 +251,24 @@ func isUnsigned(data jsonl.Value) bool {
 	return f[2].IsString() || len(f[0]) > len(empty) && !f[1].IsString()
 }
 
+// isSealed reports whether an answer has other reasoning than one block that can be read.
+func isSealed(data jsonl.Value) bool {
+	n := 0
+	for b := range data.Get("reasoningBlocks").Get("blocks").Elements {
+		if n++; n > 1 || !b.Get("type").Is("thinking") {
+			return true
+		}
+	}
+	return false
+}
+
 // compacted adds the usage of a request for a summary, and if that takes effect what replaces the history: prompts,
 // then, after the line itself, the messages that came while it was written, which stay.
 func (a *arranger) compacted(t dialect.Tree, of *agent, l *dialect.Line) {
 	a.flush(t, of, l)
-	a.add(t, of, rule.Aside, jsonl.UsageEntry, l, of.used...)
+	if f := t.Read(l.At).Get("data").All("compactionTokensUsed", "statusCode"); f[0].IsObject() || !f[1].Exists() {
+		a.add(t, of, rule.Aside, jsonl.UsageEntry, l, of.used...) // a request that is refused costs nothing
+	}
 	since, before := of.since, of.before
 	if since == nil {
 		before = len(of.asked)
@@ -249,7 +276,7 @@ func (a *arranger) compacted(t dialect.Tree, of *agent, l *dialect.Line) {
 	of.since = nil
 	if l.Code == compacted {
 		more := append(append(slices.Clone(of.asked[:before]), l.At), since...)
-		l.Rules |= rule.If(len(since) > 0, keptSince)
+		l.Rules |= rule.If(len(since) > 0, keptSince) | rule.If(of.skills, skillSummary)
 		a.add(t, of, rule.Compaction, jsonl.Transform, l, more...)
 	}
 }
@@ -273,7 +300,7 @@ func (a *arranger) unanswered(t dialect.Tree, of *agent) {
 }
 
 // flush adds the results of the last answer, in the order of its calls; older versions send them as they came. by is
-// the line that comes after them, nil at the end: then a call without a result has been interrupted.
+// the line that comes after them, nil at the end. If it ends the turn, calls without a result were interrupted.
 func (a *arranger) flush(t dialect.Tree, of *agent, by *dialect.Line) {
 	if !of.waiting && of.results == nil {
 		return
@@ -291,11 +318,16 @@ func (a *arranger) flush(t dialect.Tree, of *agent, by *dialect.Line) {
 		had = append(had, l.At)
 	}
 	of.results, of.waiting = nil, false
+	ends := by != nil && slices.Contains([]dialect.Code{prompt, system, aborted, compacting}, by.Code)
 	for _, id := range order {
-		if by != nil && !slices.ContainsFunc(all, func(l *dialect.Line) bool { return string(l.Ref) == id }) {
+		switch had := slices.ContainsFunc(all, func(l *dialect.Line) bool { return string(l.Ref) == id }); {
+		case had:
+		case ends:
 			l := by.Clone()
 			l.Code, l.Ref, l.Rules = interrupted, []byte(id), 0
 			all = append(all, l)
+		default: // the model has answered after it
+			a.next |= rule.Of(lost)
 		}
 	}
 	if !a.older {
@@ -327,6 +359,9 @@ func (a *arranger) told(t dialect.Tree, of *agent, l *dialect.Line) {
 	switch l.Code {
 	case result:
 		by, more = userShell, []dialect.Span{a.beside[string(l.Ref)]}
+		if l.Rules.Has(failure) {
+			l.Rules = rule.Of(failedShell)
+		}
 	case hookEnd:
 		by = hookContext
 	case delivered:

@@ -3,6 +3,7 @@
 package copilot
 
 import (
+	"bytes"
 	_ "embed"
 	"path/filepath"
 	"slices"
@@ -136,7 +137,9 @@ func read(p *jsonl.Picked) dialect.Head {
 	switch code {
 	case result:
 		h.Ref = data[0]
-		h.Rules = rule.If(failed, failure) | rule.If(data[4].Get("binaryResultsForLlm").Truthy(), resultFile)
+		f := data[4].All("binaryResultsForLlm", "content", "detailedContent")
+		h.Rules = rule.If(failed, failure) | rule.If(f[0].Truthy(), resultFile) |
+			rule.If(len(f[1]) > len(empty) && bytes.Equal(f[1], f[2]), detailed)
 	case asset:
 		h.Ref = data[2]
 	case prompt:

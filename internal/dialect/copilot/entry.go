@@ -81,7 +81,7 @@ func (m *maker) aside() {
 		by = m.lines[1].Get("data").Get("usage")
 	}
 	m.e.SetText("kind", kind)
-	m.used(m.e.Set, of, of.Get("model"), by)
+	m.used(m.e.Set, of, jsonl.FirstText(of.Get("model"), m.data.Get("model")), by)
 }
 
 // used sets provider, model and usage. What was read from the cache and written to it is a part of the input.
@@ -108,8 +108,12 @@ func (m *maker) user() {
 		m.said(m.Quoted(text))
 	case typ.Is("tool.execution_complete"):
 		command := m.lines[1].Get("data").Get("arguments").Get("command").Exact()
-		m.said(m.Quoted(fmt.Sprintf(shellFrame, m.data.Get("shellExecution").Get("exitCode"), command,
-			m.data.Get("result").Get("content").Exact())))
+		f := m.data.All("success", "result", "error")
+		how, output := "exit code 0", f[1].Get("content")
+		if string(f[0]) == "false" {
+			how, output = "non-zero exit code", f[2].Get("message")
+		}
+		m.said(m.Quoted(fmt.Sprintf(shellFrame, how, command, output.Exact())))
 	default:
 		m.prompt()
 	}
@@ -117,7 +121,7 @@ func (m *maker) user() {
 
 // shellFrame is the message about a command that the user ran.
 const shellFrame = `<user_shell_command_output>
-The user executed a shell command directly in their terminal (exit code %s).
+The user executed a shell command directly in their terminal (%s).
 
 Command:
 %s
@@ -228,8 +232,11 @@ func (m *maker) answer() {
 		more = append(more, jsonl.Field{Name: "reasoning_text", Value: f[3]},
 			jsonl.Field{Name: "reasoning_opaque", Value: f[4]})
 	}
-	if m.To.Host == "anthropic" && more == nil && isBlank(f[0]) {
-		return // the Messages API takes none
+	if m.To.Host == "anthropic" && isBlank(f[0]) { // which the Messages API does not take
+		content = jsonl.Value("null")
+		if more == nil {
+			return
+		}
 	}
 	m.native(msg, "assistant", m.ended(content), more...)
 }

@@ -14,9 +14,16 @@ const (
 	otherFile                                // an attachment that is no picture
 	resultFile                               // a picture that a call returned
 	interruption                             // the user interrupted an answer or a call
-	unanswered                               // a call without a result
+	unanswered                               // a call without a result, which was interrupted
+	lost                                     // a call whose result the file lacks
 	responses                                // the Responses API
 	unsigned                                 // reasoning without a signature, which the process that got it sends
+	detailed                                 // an empty result: the file has what is shown in its place
+	died                                     // a process died in a call: processes that resume later send another text
+	failedShell                              // a command of the user that failed
+	sealed                                   // reasoning that cannot be read, or of several blocks
+	otherSource                              // a prompt that neither the user typed nor autopilot adds
+	skillSummary                             // a summary after which the skills that were loaded are listed
 	unrecorded                               // an answer that is not in the file, as one cut by the limit of its tokens
 	blank                                    // an answer with nothing but white space
 	taggedFile                               // a file that a prompt mentions
@@ -39,9 +46,15 @@ var Rules = rule.NewTable(map[rule.Rule]rule.Info{
 	keptSince:    {Name: "messages kept by a compaction"},
 	attachedFile: {Name: "attached picture"}, otherFile: {Name: "attachment", Missing: true},
 	resultFile:   {Name: "picture of a result", Scope: rule.PerModel},
-	interruption: {Name: "interruption"}, unanswered: {Name: "call without a result"},
-	responses:  {Name: "Responses API"},
-	unsigned:   {Name: "unsigned reasoning before a resume", Missing: true, Until: rule.Of(resumed, rule.Compaction)},
+	interruption: {Name: "interruption"}, unanswered: {Name: "interrupted call"},
+	lost:        {Name: "call without a result", Missing: true},
+	responses:   {Name: "Responses API"},
+	unsigned:    {Name: "unsigned reasoning before a resume", Missing: true, Until: rule.Of(resumed, rule.Compaction)},
+	detailed:    {Name: "empty result before a resume", Missing: true, Until: rule.Of(resumed, rule.Compaction)},
+	died:        {Name: "call of a process that died", Missing: true, Until: rule.Of(rule.Compaction)},
+	failedShell: {Name: "failed command of the user"},
+	sealed:      {Name: "sealed reasoning", Missing: true, Until: rule.Of(rule.Compaction)},
+	otherSource: {Name: "prompt of another source"}, skillSummary: {Name: "summary after skills", Missing: true},
 	unrecorded: {Name: "answer cut by its limit", Missing: true, Until: rule.Of(resumed, rule.Compaction)},
 	blank:      {Name: "blank answer", Scope: rule.PerHost}, taggedFile: {Name: "mentioned file"},
 	noticed: {Name: "notification"}, ownCall: {Name: "call of the program"}, userShell: {Name: "command of the user"},

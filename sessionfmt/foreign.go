@@ -196,11 +196,10 @@ func (s *Session) visit(opt Options) error {
 		var said jsonl.Message
 		return func(k int) error {
 			for i := k * atOnce; i < min((k+1)*atOnce, len(s.records)); i++ {
-				line, _, err := r.foreign(i, false, &said)
+				h, err := r.visited(i, opt.Usages, head, &said)
 				if err != nil {
 					return err
 				}
-				h := r.picked(head, line, &said)
 				h.Off, h.Unanswered, h.Delegated = s.Offset(i), s.records[i].flags&flagUnanswered != 0, s.Delegated(i)
 				see(h)
 			}
@@ -212,6 +211,27 @@ func (s *Session) visit(opt Options) error {
 		}
 	}
 	return nil
+}
+
+// visited is record i as a visitor gets it; see [Options].Usages.
+func (r *Reader) visited(i int, usages bool, head *jsonl.HeadReader, said *jsonl.Message) (*jsonl.Picked, error) {
+	kind := r.s.Kind(i)
+	if usages && r.s.NoUsage(i) && kind.IsMessage() && kind != jsonl.Assistant {
+		return head.Typed(jsonl.Picked{Kind: kind}, nil, nil, nil), nil
+	}
+	if usages {
+		if e, err := r.typed(i, false); err != nil {
+			return nil, err
+		} else if !kind.IsMessage() || len(e.Messages) > 0 {
+			*said = jsonl.Message{Kind: kind}
+			return r.picked(head, nil, said), nil
+		}
+	}
+	line, _, err := r.foreign(i, false, said)
+	if err != nil {
+		return nil, err
+	}
+	return r.picked(head, line, said), nil
 }
 
 // A joined is a line that belongs to an entry, beside its first one. Those of an entry are a

@@ -2,6 +2,8 @@ package sessionfmt
 
 import (
 	"bytes"
+	"fmt"
+	"slices"
 	"testing"
 
 	"ctxtool/internal/test/corpus"
@@ -49,5 +51,45 @@ func TestPicked(t *testing.T) {
 	}
 	if lines < 1000 {
 		t.Errorf("only %d lines", lines)
+	}
+}
+
+// TestUsages: a visitor of usages alone receives as many records as any other, and the same usages.
+func TestUsages(t *testing.T) {
+	cline := corpus.Session{Name: "s.messages.json", Data: []byte(`{"version":1,"agent":"lead","sessionId":"s",` +
+		`"origin":{},"messages":[{"id":"a","role":"user","content":"go"},{"id":"b","role":"assistant","content":[` +
+		`{"type":"tool_use","id":"c","name":"x","input":{}}],"metrics":{"inputTokens":7}},{"id":"d","role":"user",` +
+		`"content":[{"type":"tool_result","tool_use_id":"c","name":"x","content":"done"}]}]}`)}
+	pick := jsonl.Pick{Record: []string{"usage"}, Message: []string{"usage", "model", "toolName"}}
+	paid, left := 0, 0
+	for _, s := range append(corpus.Agents(t), cline) {
+		var all [2][]string
+		for k := range all {
+			opened, err := OpenReader(s.Name, bytes.NewReader(s.Data), Options{
+				Ordered: true, Usages: k == 1, Pick: pick,
+				Visit: func() func(*jsonl.Picked) {
+					return func(p *jsonl.Picked) {
+						one := p.Kind.Type()
+						if p.Kind == jsonl.Assistant || p.Record[0].Exists() || p.Message[0].Exists() {
+							one += fmt.Sprintf(" %s %s %s %s", p.ID, p.Timestamp, p.Record, p.Message)
+							paid += k
+						}
+						if k == 1 && p.Line == nil {
+							left++
+						}
+						all[k] = append(all[k], one)
+					}
+				},
+			})
+			if err == nil {
+				opened.Close()
+			}
+		}
+		if !slices.Equal(all[0], all[1]) {
+			t.Errorf("%s: %d records have other usages than %d", s.Name, len(all[1]), len(all[0]))
+		}
+	}
+	if paid < 20 || left <= paid {
+		t.Errorf("%d usages, %d records without a line", paid, left)
 	}
 }

@@ -52,6 +52,10 @@ type Options struct {
 	Visit   func() func(p *jsonl.Picked)
 	Pick    jsonl.Pick
 	Ordered bool
+	// Usages reports that Visit reads only the usages of requests, and what the records that have one say of them. Of
+	// another agent's session, it then receives neither lines nor contents, and of messages that are known to have no
+	// usage only their kind.
+	Usages bool
 
 	// Unindexed keeps no index of entries, for a file that only Visit reads: the session has its
 	// headers, coverage and findings. The file has a header. Another agent's session

@@ -202,6 +202,7 @@ func (o *Options) Read(name string) (*Report, error) {
 	}
 	if len(l.Records)+len(l.Calls) > 0 {
 		open.Ordered = true // sums of dollars depend on the order
+		open.Usages = open.Visit == nil && len(l.Records) == 0 && l.Report.fits
 		open.Visit = l.visitor(open.Visit)
 	}
 	if len(l.Calls) > 0 {

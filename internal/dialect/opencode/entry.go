@@ -45,6 +45,9 @@ func makeEntry(of agent, s *dialect.Source) {
 	}
 	if last := len(m.rows) - 1; last > 0 && m.rows[last].table.Is("session") {
 		m.place, m.rows = &m.rows[last], m.rows[:last]
+		if dialect.Older(m.place.version.Text(), environs) {
+			m.place = nil
+		}
 	}
 	first, line := &m.rows[0], s.Lines[0]
 	m.e.Time = first.timestamp

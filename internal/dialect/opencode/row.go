@@ -11,7 +11,7 @@ import (
 
 // A row is a line, read once: its columns, with the message or the part that is in its data.
 type row struct {
-	table, id, timestamp, directory, path jsonl.Value
+	table, id, timestamp, directory, path, version jsonl.Value
 
 	typ  jsonl.Value `member:"type"`
 	of   jsonl.Value `member:"message_id"`

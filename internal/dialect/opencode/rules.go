@@ -31,16 +31,21 @@ const (
 // infos describe the rules.
 var infos = map[rule.Rule]rule.Info{
 	chatForm: {Name: "form of the provider", Scope: rule.PerHost}, withoutLog: {Name: "rows without events"},
-	synthetics: {Name: "text of the program"}, attachedFile: {Name: "attachment", Scope: rule.PerModel, Outside: true},
+	synthetics: {Name: "text of the program"}, attachedFile: ofModel("attachment"),
 	otherFile: {Name: "other file"}, failure: {Name: "failed call"}, interruption: {Name: "interrupted call"},
-	clearing: {Name: "cleared result"}, media: {Name: "media of a result", Scope: rule.PerModel, Outside: true},
+	clearing: {Name: "cleared result"}, media: ofModel("media of a result"),
 	keptTail: {Name: "kept tail"}, brokenOff: {Name: "answer that broke off"},
 	userShell: {Name: "command of the user"}, subtask: {Name: "subtask"}, removal: {Name: "removed message"},
 	lateChange: {Name: "later change of a part"}, refused: {Name: "unfinished summary"},
 	otherModel: {Name: "reasoning of another model"}, reminder: {Name: "reminder of plan and build", Missing: true},
 	editor: {Name: "editor context"}, reasoning: {Name: "reasoning of the provider", Scope: rule.PerHost},
-	document: {Name: "PDF", Scope: rule.PerModel, Outside: true},
+	document: ofModel("PDF"),
 	question: {Name: "request for a summary", Missing: true},
+}
+
+// ofModel describes a rule for files, which some models do not take. A summary stands for them too.
+func ofModel(name string) rule.Info {
+	return rule.Info{Name: name, Scope: rule.PerModel, Outside: true, Until: rule.Of(rule.Compaction)}
 }
 
 // Rules are the rules, and what was compared; KiloRules are the same of Kilo.

@@ -69,7 +69,10 @@ func typeOf(spec ast.Spec) string {
 // Add counts a request that a version of the program sent. Where a file does not hold all that was sent, an unequal
 // request counts for that rule alone: it shows nothing of the others.
 func (t *Tally) Add(version string, used rule.Set, asked rule.Asked, equal bool) {
-	missing := func(r rule.Rule) bool { return t.of.Info(r).Missing || t.of.Info(r).Outside }
+	missing := func(r rule.Rule) bool { return t.of.Info(r).Missing }
+	if !slices.ContainsFunc(slices.Collect(used.All), missing) {
+		missing = func(r rule.Rule) bool { return t.of.Info(r).Outside }
+	}
 	lacks := !equal && slices.ContainsFunc(slices.Collect(used.All), missing)
 	for r := range used.All {
 		if lacks && !missing(r) {

@@ -50,6 +50,9 @@ func TestOhMyPi(t *testing.T) {
 				same++
 			}
 			rewritten := slices.ContainsFunc(r.Findings, func(f sessionfmt.Finding) bool { return f.Code == "result-rewritten" })
+			if named := slices.Contains(reading.Certainty.Uncompared, "rewritten result"); named != rewritten {
+				t.Errorf("%s: request %d: the certainty names a rewritten result: %t", folder, sent.N, named)
+			}
 			if !is && !rewritten {
 				t.Errorf("%s: request %d:\n%v\nwant:\n%v", folder, sent.N, skeleton(t, e), sent.Messages)
 			}

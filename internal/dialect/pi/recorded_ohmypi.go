@@ -4,4 +4,13 @@ package pi
 
 import "ctxtool/internal/rule"
 
-var recordedOhmypi = []rule.Compared{}
+var recordedOhmypi = []rule.Compared{
+	{Rule: rule.Aside, Version: "3", Requests: 59, Equal: 59},
+	{Rule: rule.Prompt, Version: "3", Requests: 59, Equal: 59},
+	{Rule: rule.Answer, Version: "3", Requests: 50, Equal: 50},
+	{Rule: rule.Result, Version: "3", Requests: 31, Equal: 31},
+	{Rule: rule.Note, Version: "3", Requests: 16, Equal: 16},
+	{Rule: rule.Compaction, Version: "3", Requests: 8, Equal: 8},
+	{Rule: rule.Branch, Version: "3", Requests: 2, Equal: 2},
+	{Rule: Rewritten, Version: "3", Requests: 7, Equal: 4},
+}

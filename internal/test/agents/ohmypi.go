@@ -125,7 +125,8 @@ func cleanOhMyPi(form string, body object) (summary bool) {
 			all = append(all, object{"role": t.role, "content": blocks})
 		}
 	}
-	body[forms[form].list] = all
+	delete(body, forms[form].list)
+	body["messages"] = all
 	return false
 }
 

@@ -15,7 +15,6 @@
 # screenshots  pictures of the main views of pages
 # pi      pi's own packages, for tests and benchmarks that compare with them; says when npm has newer ones
 # agents  play scripts through versions of agents, compare what they sent with what is replayed
-# gemini  Gemini CLI, for tests that compare with it
 # duckdb  DuckDB's library and hyparquet, for the test that asks the questions of docs/guide/fleet.md
 # ccusage  ccusage, for benchmarks that compare with it
 # tiktoken  the reference for counting tokens, for tests and benchmarks
@@ -34,7 +33,7 @@ TIKTOKEN_DIR ?= $(CACHE)/ctxtool-tiktoken
 DUCKDB_DIR ?= $(CACHE)/ctxtool-duckdb
 AXE_DIR ?= $(CACHE)/ctxtool-axe
 
-.PHONY: help build test check check-all fuzz golden mutants bench dist clean rules redaction-report pi agents gemini ccusage tiktoken vocabularies axe duckdb libs screenshots models compared
+.PHONY: help build test check check-all fuzz golden mutants bench dist clean rules redaction-report pi agents ccusage tiktoken vocabularies axe duckdb libs screenshots models compared
 
 # The first target: make alone prints the list at the head of this file.
 help:
@@ -177,9 +176,6 @@ agents:
 	CTXTOOL_WHOLE=1 $(GO) test $(addprefix ./,$(AGENT_TESTS)) -p 1 -count=1 -timeout 180m -v -run 'Played|Recorded' \
 		-install -agents="$(AGENT)" -through="$(VERSIONS)" -only="$(ONLY)" -unlike="$(UNLIKE)" \
 		-keep="$(abspath $(KEEP))" $(if $(NEWEST),-newest) $(if $(RECORD),-record) $(if $(UPDATE),-update)
-
-gemini:
-	npm install --prefix $(CACHE)/ctxtool-gemini --ignore-scripts --no-audit --no-fund @google/gemini-cli@0.61.0
 
 # ccusage, for comparison. Its binary is not executable without npm's scripts.
 ccusage:

@@ -21,6 +21,7 @@ var ranks = []string{
 	"internal/dialect/chat internal/dialect/claude internal/dialect/codex internal/dialect/copilot " +
 		"internal/dialect/openclaw internal/dialect/opencode internal/dialect/pi internal/fields replay/weigh",
 	"internal/dialect/cline internal/dialect/gemini internal/dialect/gsh internal/dialect/swecli internal/dialect/yagent",
+	"internal/dialect/qwen",
 	"sessionfmt",
 	"internal/browse internal/outline internal/phrase internal/store replay/origin sessionfmt/sqlite",
 	"internal/keep internal/linediff internal/redact internal/serve internal/terminal replay/prompt",

@@ -21,6 +21,7 @@ import (
 	"ctxtool/internal/dialect/gsh"
 	"ctxtool/internal/dialect/openclaw"
 	"ctxtool/internal/dialect/opencode"
+	"ctxtool/internal/dialect/qwen"
 	"ctxtool/internal/dialect/swecli"
 	"ctxtool/internal/dialect/yagent"
 	"ctxtool/internal/rule"
@@ -29,7 +30,7 @@ import (
 
 // dialects are the formats of other agents that are read. A new one is a line here.
 var dialects = []*dialect.Dialect{
-	&codex.Dialect, &gemini.Qwen, &claude.Stream, &claude.Dialect, &gemini.Dialect, &gsh.Dialect, &swecli.Dialect,
+	&codex.Dialect, &qwen.Dialect, &claude.Stream, &claude.Dialect, &gemini.Dialect, &gsh.Dialect, &swecli.Dialect,
 	&yagent.Dialect, &opencode.Dialect, &opencode.Version2, &opencode.Kilo, &openclaw.Dialect, &copilot.Dialect,
 	&cline.Dialect,
 }

@@ -31,8 +31,6 @@ func fieldFile(t *testing.T, agent string) string {
 	switch agent {
 	case "pi":
 		return filepath.Join(corpus.Root(t), "internal/fields/pi.txt")
-	case "qwen":
-		agent = "gemini/qwen"
 	case "kilo":
 		agent = "opencode/kilo"
 	case "opencode2":

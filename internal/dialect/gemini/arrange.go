@@ -76,7 +76,11 @@ func (a *arranger) message(l *dialect.Line) {
 	case a.steps.At(k).changes():
 		a.more[k] = append(a.more[k], l.At)
 	default:
-		a.steps.At(k).read(l)
+		s := a.steps.At(k)
+		if k != a.leaf && l.Code > s.code { // of an answer after it
+			l.Rules |= rule.Of(lateCall)
+		}
+		s.read(l)
 	}
 }
 

@@ -30,6 +30,7 @@ var Dialect = chat.Dialect(dialect.Dialect{
 	Store: dialect.Store{Variable: "GEMINI_CLI_HOME", Folders: []string{".gemini/tmp"}},
 	File:  fileID, SubAgent: func(name string) bool { return owner(name, nil) != "" }, Owner: owner, Nests: nests,
 	Policy:    "pi",
+	Compose:   func(dialect.Request) dialect.Composer { return &composer{} },
 	Pick:      jsonl.Pick{Record: []string{"$set", "$rewindTo"}},
 	Bulk:      []dialect.Bulk{{About: "histories in checkpoints", Path: []string{"$set", "messages"}}},
 	Rules:     Rules,

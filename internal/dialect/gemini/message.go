@@ -1,10 +1,12 @@
 package gemini
 
 import (
+	"slices"
 	"strings"
 
 	"ctxtool/internal/dialect"
 	"ctxtool/internal/dialect/chat"
+	"ctxtool/internal/rule"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -22,18 +24,18 @@ type call struct{ id, name, args, status, timestamp jsonl.Value }
 var (
 	messageShape = jsonl.ShapeOf[message]()
 	callShape    = jsonl.ShapeOf[call]()
-	partShape    = jsonl.ShapeOf[part]()
+	partShape    = jsonl.ShapeOf[Part]()
 )
 
 // read reads a message as the program does to resume a session.
 func read(r *chat.Reader, line jsonl.Value) {
-	var few [4]part
+	var few [4]Part
 	var of message
 	content := few[:0]
 	for key := range r.Reset(line).Members {
 		switch string(key) {
 		case "content":
-			content = readParts(&r.Cursor, content[:0])
+			content = ReadParts(&r.Cursor, content[:0])
 		case "$set", "$rewindTo":
 			r.Else = true
 		case "toolCalls":
@@ -69,24 +71,41 @@ var ignored = []string{"/", "?", "<hook_context>"}
 // environment begins what the program says of its environment, before the first prompt.
 const environment = "<session_context>"
 
-// user reads a message of the user. Answers of tools may stand in one.
-func user(r *chat.Reader, m chat.Said, content []part) {
+// user reads a message of the user. Answers of tools may stand in one, each with media that it returned.
+func user(r *chat.Reader, m chat.Said, content []Part) {
 	text, other := "", false
-	var sent []jsonl.Value
+	var sent []jsonl.Value // parts of the prompt, or of the last answer of a tool
+	take := func(to *chat.Said) {
+		if r.Native && len(sent) > 0 {
+			to.Native, sent = turn("user", sent), nil
+		}
+	}
 	for k := range content {
 		p := &content[k]
+		last := len(r.Said) - 1
+		b := p.Block()
+		switch {
+		case p.Answered.Exists():
+			if last >= 0 {
+				take(&r.Said[last])
+			}
+			r.Said = append(r.Said, Result(r, p.Answered, m.Time))
+		case last >= 0 && p.Inline.IsObject():
+			r.Rules |= rule.Of(media)
+			r.Said[last].Blocks = slices.Concat(r.Said[last].Blocks, r.Keep(b))
+		default:
+			if last >= 0 && text == "" && !other {
+				take(&r.Said[last])
+			}
+			if r.Own(b); b.Kind == jsonl.TextBlock {
+				text = beginning(text, b.Text.Value)
+			} else {
+				r.Rules |= rule.Of(media)
+				other = true
+			}
+		}
 		if r.Native {
 			sent = append(sent, p.sent())
-		}
-		if p.answered.Exists() {
-			r.Said = append(r.Said, result(r, p.answered, m.Time))
-			continue
-		}
-		b := p.block()
-		if r.Own(b); b.Kind == jsonl.TextBlock {
-			text = beginning(text, b.Text.Value)
-		} else {
-			other = true
 		}
 	}
 	m.Kind, m.Blocks = jsonl.User, r.Take()
@@ -101,9 +120,7 @@ func user(r *chat.Reader, m chat.Said, content []part) {
 	if len(r.Said) == 0 || text != "" || other {
 		r.Said = append(r.Said, m)
 	}
-	if r.Native {
-		r.Said[0].Native = turn("user", sent)
-	}
+	take(&r.Said[len(r.Said)-1])
 }
 
 // beginning is the beginning of a text and more of it, without white space before that: as much
@@ -126,19 +143,19 @@ func leftOut(text string, other bool) bool {
 
 // answer reads the parts of an answer. Where the content has neither calls nor thoughts, calls are
 // taken from beside it. Thoughts are not sent.
-func answer(r *chat.Reader, m *chat.Said, content []part) {
+func answer(r *chat.Reader, m *chat.Said, content []Part) {
 	calls := r.Calls
 	for k := range content {
-		if p := &content[k]; p.call.Exists() || p.thought.Truthy() {
+		if p := &content[k]; p.Call.Exists() || p.Thought.Truthy() {
 			calls = nil
 		}
 	}
 	var sent []jsonl.Value
 	for k := range content {
-		if content[k].thought.Truthy() {
+		if content[k].Thought.Truthy() {
 			continue
 		}
-		if r.Own(content[k].block()); r.Native {
+		if r.Own(content[k].Block()); r.Native {
 			sent = append(sent, content[k].sent())
 		}
 	}
@@ -202,20 +219,20 @@ func resultBlock(r *chat.Reader) (answered jsonl.Block, failed bool) {
 			answered = chat.Text(nothing)
 			for key := range r.Members {
 				if string(key) == "response" {
-					answered, failed = response(r)
+					answered, failed = Response(r)
 				}
 			}
 		}
 	}
 	if answered.Kind == jsonl.OtherBlock {
 		p := readPart(new(jsonl.Cursor).Reset(r.Since(at)))
-		return p.block(), false
+		return p.Block(), false
 	}
 	return answered, failed
 }
 
-// response reads what a tool returned: a text, a failure, or any other value.
-func response(r *chat.Reader) (b jsonl.Block, failed bool) {
+// Response reads what a tool returned: a text, a failure, or any other value.
+func Response(r *chat.Reader) (b jsonl.Block, failed bool) {
 	var f [2]jsonl.String
 	at := r.Offset()
 	r.Fields(f[:], "output", "error")
@@ -230,39 +247,39 @@ func response(r *chat.Reader) (b jsonl.Block, failed bool) {
 
 // results appends what the calls of an answer returned. The agent sends them as one message.
 func results(r *chat.Reader) {
-	first := len(r.Said)
-	var sent []jsonl.Value
 	for k := range r.Calls {
 		c := &r.Calls[k]
 		if !c.Result.Truthy() {
 			continue
 		}
-		r.Said = append(r.Said, chat.Said{
+		said := chat.Said{
 			Kind: jsonl.ToolResult, Call: c.ID, Tool: c.Name, Time: c.Time, Blocks: c.Blocks,
 			Failed: c.Failed || c.Status.Is("error") || c.Status.Is("cancelled"),
-		})
-		if !r.Native {
-			continue
 		}
-		if c.Result.IsString() {
-			answered := jsonl.Value("{}").With("id", sentID(c.ID, c.Name)).With("name", c.Name)
-			answered = answered.With("response", jsonl.Value("{}").With("output", c.Result.Value))
-			sent = append(sent, jsonl.Value("{}").With("functionResponse", answered))
-			continue
+		if r.Native {
+			said.Native = turn("user", sentResult(c))
 		}
-		for _, p := range readParts(new(jsonl.Cursor).Reset(c.Result.Value), nil) {
-			sent = append(sent, p.sent())
-		}
-	}
-	if len(sent) > 0 {
-		r.Said[first].Native = turn("user", sent)
+		r.Said = append(r.Said, said)
 	}
 }
 
-// result reads the answer of a tool that stands in a message of the user.
-func result(r *chat.Reader, v, time jsonl.Value) chat.Said {
+// sentResult is what a call returned, as parts.
+func sentResult(c *chat.Call) (parts []jsonl.Value) {
+	if c.Result.IsString() {
+		answered := jsonl.Value("{}").With("id", sentID(c.ID, c.Name)).With("name", c.Name)
+		answered = answered.With("response", jsonl.Value("{}").With("output", c.Result.Value))
+		return []jsonl.Value{jsonl.Value("{}").With("functionResponse", answered)}
+	}
+	for _, p := range ReadParts(new(jsonl.Cursor).Reset(c.Result.Value), nil) {
+		parts = append(parts, p.sent())
+	}
+	return parts
+}
+
+// Result reads the answer of a tool that stands in a message of the user.
+func Result(r *chat.Reader, v, time jsonl.Value) chat.Said {
 	f := v.All("id", "name", "response")
-	b, failed := response(&chat.Reader{Cursor: *new(jsonl.Cursor).Reset(f[2])})
+	b, failed := Response(&chat.Reader{Cursor: *new(jsonl.Cursor).Reset(f[2])})
 	return chat.Said{Kind: jsonl.ToolResult, Call: f[0], Tool: f[1], Time: time, Failed: failed, Blocks: r.Keep(b)}
 }
 

@@ -4,23 +4,25 @@ import (
 	"ctxtool/internal/dialect"
 	"ctxtool/internal/dialect/chat"
 	"ctxtool/sessionfmt/jsonl"
+	"slices"
 	"strings"
 )
 
-// A part is a part of a message: a text, or an object.
-type part struct {
-	raw, thought jsonl.Value
+// A Part is a part of a message: a text, or an object.
+type Part struct {
+	Raw jsonl.Value `member:"raw"`
 
-	text     jsonl.String
-	call     jsonl.Value `member:"functionCall"`
-	answered jsonl.Value `member:"functionResponse"`
-	inline   jsonl.Value `member:"inlineData"`
+	Thought  jsonl.Value  `member:"thought"`
+	Text     jsonl.String `member:"text"`
+	Call     jsonl.Value  `member:"functionCall"`
+	Answered jsonl.Value  `member:"functionResponse"`
+	Inline   jsonl.Value  `member:"inlineData"`
 }
 
-// readParts appends the parts of a content: a text, a part, or a list of both.
-func readParts(c *jsonl.Cursor, parts []part) []part {
+// ReadParts appends the parts of a content: a text, a part, or a list of both.
+func ReadParts(c *jsonl.Cursor, parts []Part) []Part {
 	if c.Peek() != '[' {
-		if p := readPart(c); p.raw.Truthy() {
+		if p := readPart(c); p.Raw.Truthy() {
 			parts = append(parts, p)
 		}
 		return parts
@@ -32,52 +34,52 @@ func readParts(c *jsonl.Cursor, parts []part) []part {
 }
 
 // readPart reads a part.
-func readPart(c *jsonl.Cursor) (p part) {
+func readPart(c *jsonl.Cursor) (p Part) {
 	if c.Peek() == '"' {
-		p.text = c.String()
-		p.raw = p.text.Value
+		p.Text = c.String()
+		p.Raw = p.Text.Value
 		return p
 	}
 	at := c.Offset()
 	partShape.Read(c, &p)
-	p.raw = c.Since(at)
+	p.Raw = c.Since(at)
 	return p
 }
 
 // sent is a part as it is sent: an object.
-func (p *part) sent() jsonl.Value {
-	if p.raw.IsString() {
-		return jsonl.Value("{}").With("text", p.raw)
+func (p *Part) sent() jsonl.Value {
+	if p.Raw.IsString() {
+		return jsonl.Value("{}").With("text", p.Raw)
 	}
 	for _, of := range []struct {
 		name string
 		of   jsonl.Value
-	}{{"functionCall", p.call}, {"functionResponse", p.answered}} {
+	}{{"functionCall", p.Call}, {"functionResponse", p.Answered}} {
 		var f [2]jsonl.Value
 		of.of.Fields(f[:], "id", "name")
 		if id := sentID(f[0], f[1]); string(id) != string(f[0]) {
 			sent := of.of.AppendEdited(nil, jsonl.Field{Name: "id", Value: id})
-			return p.raw.AppendEdited(nil, jsonl.Field{Name: of.name, Value: sent})
+			return p.Raw.AppendEdited(nil, jsonl.Field{Name: of.name, Value: sent})
 		}
 	}
-	return p.raw
+	return p.Raw
 }
 
-// block is a part in pi's shape.
-func (p *part) block() jsonl.Block {
+// Block is a part in pi's shape.
+func (p *Part) Block() jsonl.Block {
 	switch {
-	case p.call.IsObject():
+	case p.Call.IsObject():
 		var c [3]jsonl.Value
-		p.call.Fields(c[:], "id", "name", "args")
+		p.Call.Fields(c[:], "id", "name", "args")
 		return callBlock(c[0], c[1], c[2])
-	case p.text.IsString() && p.thought.Truthy():
-		return chat.Thinking(p.text)
-	case p.text.IsString():
-		return chat.Text(p.text)
-	case strings.HasPrefix(p.inline.Get("mimeType").Text(), "image/"):
-		return jsonl.Block{Kind: jsonl.ImageBlock, Data: p.inline.Get("data"), Mime: p.inline.Get("mimeType")}
+	case p.Text.IsString() && p.Thought.Truthy():
+		return chat.Thinking(p.Text)
+	case p.Text.IsString():
+		return chat.Text(p.Text)
+	case strings.HasPrefix(p.Inline.Get("mimeType").Text(), "image/"):
+		return jsonl.Block{Kind: jsonl.ImageBlock, Data: p.Inline.Get("data"), Mime: p.Inline.Get("mimeType")}
 	}
-	return chat.Text(chat.Quoted(p.raw.AppendOneLine(nil)))
+	return chat.Text(chat.Quoted(p.Raw.AppendOneLine(nil)))
 }
 
 func callBlock(id, name, args jsonl.Value) jsonl.Block {
@@ -90,4 +92,35 @@ func callBlock(id, name, args jsonl.Value) jsonl.Block {
 // turn is a message as it is sent.
 func turn(role string, parts []jsonl.Value) []byte {
 	return jsonl.Value("{}").With("role", jsonl.AppendQuoted(nil, role)).With("parts", dialect.List(parts...))
+}
+
+// A composer joins messages of one role in a row, as the program does.
+type composer struct {
+	role  jsonl.Value
+	parts []jsonl.Value
+}
+
+// Add is of [dialect.Composer], as End and Copy are.
+func (c *composer) Add(item jsonl.Value) (done []jsonl.Value) {
+	f := item.All("role", "parts")
+	if string(f[0]) != string(c.role) {
+		done = c.End()
+	}
+	c.role = slices.Clone(f[0])
+	for p := range f[1].Elements {
+		c.parts = append(c.parts, slices.Clone(p))
+	}
+	return done
+}
+
+func (c *composer) End() (done []jsonl.Value) {
+	if c.parts != nil {
+		done = append(done, turn(c.role.Text(), c.parts))
+	}
+	c.role, c.parts = nil, nil
+	return done
+}
+
+func (c *composer) Copy(dialect.Request) dialect.Composer {
+	return &composer{c.role, slices.Clone(c.parts)}
 }

@@ -28,6 +28,9 @@ type Agent struct {
 	// Fetch puts a version into a folder, instead of npm install.
 	Fetch func(dir, version string) error
 
+	// Wrapped reports that the binary starts the program as a process of its own, which has to get signals too.
+	Wrapped bool
+
 	// Store are the folders of the home that hold its sessions: they are copied. A skeleton has those of their files
 	// that are sessions, and those whose names match Beside.
 	Store  []string

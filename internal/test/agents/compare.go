@@ -142,9 +142,9 @@ func (q *Request) model(body object) string {
 }
 
 // written is the body of an envelope in a form. Where there is none, it has the reason in place of messages. Of an
-// agent whose own messages the envelope has in no body, it is these alone.
+// agent whose own messages the envelope has in no body, it is these alone, as it is where no model is named yet.
 func written(e *replay.Envelope, of string, alone bool) (got object) {
-	if alone {
+	if ref := must.Get(e.ModelRef()); alone || !ref.Known() && e.Replay().Session.Dialect() != nil {
 		all := []any{}
 		add := func(raw []byte, err error) {
 			must.Do(err)

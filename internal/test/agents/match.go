@@ -13,6 +13,7 @@ import (
 // An answer is one that a session has.
 type answer struct {
 	file    string
+	session string // its id
 	rec     int
 	ids     []string // of itself
 	calls   []string // the ids of its calls
@@ -29,12 +30,13 @@ func answersIn(of *Agent, home string) (all []*answer) {
 			continue // a file of another kind, which ls lists too
 		}
 		lines := s.NewReader()
+		id := must.Get(s.HeaderLine()).Get("id").Text()
 		for rec := range s.Len() {
 			summary := s.Kind(rec) == jsonl.UsageEntry
 			if !s.Answers(rec) && !summary {
 				continue
 			}
-			a := &answer{file: file, rec: rec, summary: summary}
+			a := &answer{file: file, session: id, rec: rec, summary: summary}
 			m := must.Get(lines.Line(rec)).Get("message")
 			var texts []string
 			for b := range m.Get("content").Elements {
@@ -65,7 +67,9 @@ func match(q *Request, all []*answer) *answer {
 	if q.Answer == "" {
 		return nil
 	}
-	own := func(a *answer) bool { return q.ID != "" && strings.Contains(filepath.ToSlash(a.file), q.ID) }
+	own := func(a *answer) bool {
+		return q.ID != "" && (a.session == q.ID || strings.Contains(filepath.ToSlash(a.file), q.ID))
+	}
 	find := func(is func(a *answer) bool) *answer {
 		at := slices.IndexFunc(all, func(a *answer) bool { return is(a) && own(a) })
 		if at < 0 {

@@ -280,8 +280,8 @@ func (p *Player) kill(cmd *exec.Cmd, s *Step) {
 	}
 	time.Sleep(s.After.of(500 * time.Millisecond))
 	signal, pid := strings.TrimPrefix(or(s.Signal, "INT"), "SIG"), fmt.Sprint(cmd.Process.Pid)
-	if signal == "KILL" { // which a process does not pass on to one that it has started
-		exec.Command("pkill", "-KILL", "-P", pid).Run()
+	if signal == "KILL" || p.Wrapped { // which a process does not pass on to one that it has started
+		exec.Command("pkill", "-"+signal, "-P", pid).Run()
 	}
 	exec.Command("kill", "-s", signal, pid).Run()
 }

@@ -231,6 +231,9 @@ func (k *skeleton) text(text string) string {
 	if m := tagged.FindStringSubmatch(text); m != nil { // a program may send what is inside alone
 		return m[1] + k.text(m[2]) + m[3]
 	}
+	if mime, data, ok := strings.Cut(text, ";base64,"); ok && strings.HasPrefix(mime, "data:") {
+		return mime + ";base64," + k.token(data) // files have the data alone
+	}
 	lines := strings.Split(text, "\n")
 	for n, line := range lines {
 		inside := strings.TrimSpace(line)

@@ -57,6 +57,18 @@ func message(n int) *said {
 	return m
 }
 
+// qwenParts are the parts of an answer as Qwen Code has them.
+func qwenParts(m *said) string {
+	parts := []string{`{"text":` + m.Text + `}`}
+	if m.Thought != "" {
+		parts = append([]string{`{"thought":true,"text":` + m.Thought + `}`}, parts...)
+	}
+	for _, c := range m.Calls {
+		parts = append(parts, fmt.Sprintf(`{"functionCall":{"id":%s,"name":%s,"args":%s}}`, c.ID, c.Name, c.Args))
+	}
+	return strings.Join(parts, ",")
+}
+
 // makeForeign writes a conversation of about that many bytes of text as an agent records it, with what
 // that records besides: Codex most things twice, Claude Code the results of tools.
 func makeForeign(name, agent string, size int) error {
@@ -68,11 +80,13 @@ func makeForeign(name, agent string, size int) error {
 	lines := 0  // numbered so far
 	listed := 0 // messages of a document
 	forms := template.Must(template.New("").Funcs(template.FuncMap{
-		"lines":  func() int { return lines },
-		"before": func() int { return lines - 1 },
-		"next":   func() int { lines++; return lines - 1 },
-		"list":   func(all ...any) []any { return all },
-		"quote":  func(text string) (string, error) { b, err := json.Marshal(text); return string(b), err },
+		"lines":     func() int { return lines },
+		"before":    func() int { return lines - 1 },
+		"earlier":   func(n int) int { return lines - n },
+		"qwenParts": qwenParts,
+		"next":      func() int { lines++; return lines - 1 },
+		"list":      func(all ...any) []any { return all },
+		"quote":     func(text string) (string, error) { b, err := json.Marshal(text); return string(b), err },
 	}).Parse(agents))
 	document := forms.Lookup(agent+" end") != nil // one JSON document, indented
 	write := func(form string, m *said) {

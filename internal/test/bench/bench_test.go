@@ -123,7 +123,8 @@ func (b *bench) tokenizers(encoding string) (all []rival) {
 }
 
 // otherAgents are those of agents.tmpl.
-var otherAgents = []string{"codex", "claude", "gsh", "swe-cli", "opendev", "y-agent", "gemini", "gemini-document", "opencode", "cline"}
+var otherAgents = []string{"codex", "claude", "gsh", "swe-cli", "opendev", "y-agent", "gemini", "gemini-document",
+	"qwen", "opencode", "cline"}
 
 // agents has a command read the same conversation as pi and as other agents record it.
 func (b *bench) agents(command string) contest {

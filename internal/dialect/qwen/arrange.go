@@ -1,9 +1,8 @@
-package gemini
+package qwen
 
 import (
 	"bytes"
 	"fmt"
-	"slices"
 
 	"ctxtool/internal/dialect"
 	"ctxtool/internal/dialect/chat"
@@ -11,8 +10,8 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A qwenArranger makes the entries of lines that name their parents: after a rewind the next line has an earlier one.
-type qwenArranger struct {
+// A arranger makes the entries of lines that name their parents: after a rewind the next line has an earlier one.
+type arranger struct {
 	messages *chat.Arranger
 	at       map[uint64]int32 // the leaf after a line, by its id
 	answer   *dialect.Line    // usage of the answer that comes next
@@ -20,12 +19,12 @@ type qwenArranger struct {
 	last     uint64           // the line before, by its id
 }
 
-func newQwenArranger() dialect.Arranger {
-	return &qwenArranger{messages: chat.NewArranger(qwenFormat), at: map[uint64]int32{}}
+func newArranger() dialect.Arranger {
+	return &arranger{messages: chat.NewArranger(format), at: map[uint64]int32{}}
 }
 
 // Next is of [dialect.Arranger], as End is.
-func (a *qwenArranger) Next(t dialect.Tree, l *dialect.Line) {
+func (a *arranger) Next(t dialect.Tree, l *dialect.Line) {
 	a.messages.Begin(t, l)
 	key := dialect.Key(l.ID)
 	if _, had := a.at[key]; had && len(l.ID) > 0 {
@@ -50,7 +49,7 @@ func (a *qwenArranger) Next(t dialect.Tree, l *dialect.Line) {
 	}
 }
 
-func (a *qwenArranger) move(t dialect.Tree, leaf int) {
+func (a *arranger) move(t dialect.Tree, leaf int) {
 	if t.Leaf() != leaf {
 		a.pass(t)
 		t.Move(rule.Branch, leaf)
@@ -58,8 +57,8 @@ func (a *qwenArranger) move(t dialect.Tree, leaf int) {
 }
 
 // line adds the entries of a line.
-func (a *qwenArranger) line(t dialect.Tree, l *dialect.Line) {
-	if l.Code == counted || l.Code == sideCall {
+func (a *arranger) line(t dialect.Tree, l *dialect.Line) {
+	if l.Code == counted || l.Code == sideCall || l.Code == agentCall {
 		if provider, model, _ := bytes.Cut(l.Group, []byte{0}); string(l.Group) != a.by {
 			t.Asked(provider, model)
 			a.by = string(l.Group)
@@ -71,6 +70,11 @@ func (a *qwenArranger) line(t dialect.Tree, l *dialect.Line) {
 		a.answer = l.Clone()
 	case l.Code == sideCall:
 		t.Add(rule.Aside, jsonl.UsageEntry, l)
+	case l.Code == agentCall:
+		t.Delegated(t.Add(rule.Aside, jsonl.UsageEntry, l))
+	case l.Code == failed, l.Code == broken:
+		l.Rules |= rule.If(l.Code == broken, resumption)
+		t.Add(rule.Aside, jsonl.CustomEntry, l)
 	case l.Code == compression:
 		a.pass(t)
 		t.Add(rule.Compaction, jsonl.Transform, l)
@@ -89,17 +93,17 @@ func (a *qwenArranger) line(t dialect.Tree, l *dialect.Line) {
 }
 
 // pass adds the usage of a call whose answer did not come: it was cut off, or it is no part of the conversation.
-func (a *qwenArranger) pass(t dialect.Tree) {
+func (a *arranger) pass(t dialect.Tree) {
 	if l := a.answer; l != nil {
 		a.answer = nil
 		t.Add(rule.Aside, jsonl.UsageEntry, l)
 	}
 }
 
-func (a *qwenArranger) End(t dialect.Tree) { a.pass(t) }
+func (a *arranger) End(t dialect.Tree) { a.pass(t) }
 
-// makeQwenAnswer makes an answer, with what the line before it tells about its call.
-func makeQwenAnswer(f *chat.Format, s *dialect.Source) {
+// makeAnswer makes an answer, with what the line before it tells about its call.
+func makeAnswer(f *chat.Format, s *dialect.Source) {
 	f.Each(s, s.Lines[0], func(m *chat.Said) *dialect.Entry {
 		e := s.Add()
 		e.Time = m.Time
@@ -114,6 +118,14 @@ func makeQwenAnswer(f *chat.Format, s *dialect.Source) {
 }
 
 func event(line jsonl.Value) jsonl.Value { return line.First("systemPayload", "uiEvent") }
+
+// makeFailure makes an entry of a call that failed.
+func makeFailure(_ *chat.Format, s *dialect.Source) {
+	e := s.Add()
+	e.Time = s.Lines[0].Get("timestamp")
+	e.SetText("customType", "error")
+	e.Set("data", event(s.Lines[0]).Get("error_message"))
+}
 
 // makeSideCall makes the usage of a call that is no part of the conversation.
 func makeSideCall(_ *chat.Format, s *dialect.Source) {
@@ -131,7 +143,7 @@ func makeSideCall(_ *chat.Format, s *dialect.Source) {
 	e.Set("provider", n[4])
 	e.Set("model", n[5])
 	e.Set("responseId", n[8])
-	u := qwenUsage(n[0], n[1], n[2], n[3])
+	u := usage(n[0], n[1], n[2], n[3])
 	u.Total = u.Context()
 	e.Set("usage", s.Usage(u, nil))
 }
@@ -150,31 +162,4 @@ func makeCompression(f *chat.Format, s *dialect.Source) {
 	for content := range payload.Get("compressedHistory").Elements {
 		f.Each(s, content, func(*chat.Said) *dialect.Entry { return e })
 	}
-}
-
-// A qwenComposer joins messages of the user in a row.
-type qwenComposer struct{ user []jsonl.Value } // the parts of one that may go on
-
-// Add is of [dialect.Composer], as End and Copy are.
-func (c *qwenComposer) Add(item jsonl.Value) (done []jsonl.Value) {
-	if !item.Get("role").Is("user") {
-		return append(c.End(), item)
-	}
-	for p := range item.Get("content").Elements {
-		c.user = append(c.user, slices.Clone(p))
-	}
-	return nil
-}
-
-func (c *qwenComposer) End() []jsonl.Value {
-	if c.user == nil {
-		return nil
-	}
-	one := jsonl.Value(`{"role":"user"}`).With("content", dialect.List(c.user...))
-	c.user = nil
-	return []jsonl.Value{one}
-}
-
-func (c *qwenComposer) Copy(dialect.Request) dialect.Composer {
-	return &qwenComposer{slices.Clone(c.user)}
 }

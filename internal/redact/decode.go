@@ -18,25 +18,53 @@ const (
 // mostDecoded is how often what was decoded is decoded again.
 const mostDecoded = 2
 
-// inCode has a 1 for the characters of base64, in both of its alphabets.
-var inCode = func() (t [256]uint8) {
-	for c := range t {
+// The bits of codeKinds.
+const (
+	inBase    uint8 = 1 << iota // of base64, in both of its alphabets
+	inBytes                     // of a list of bytes, see byteLists
+	inSpelled                   // of such a list as a JSON string spells it
+)
+
+// codeKinds says of what encodings a character is. inCode has a 1 for those of base64.
+var codeKinds, inCode = func() (kinds, code [256]uint8) {
+	for c := range kinds {
 		if inBase64(byte(c)) || c == '-' || c == '_' {
-			t[c] = 1
+			kinds[c], code[c] = inBase, 1
+		}
+		if isHex(byte(c)) || bytes.IndexByte([]byte("xX,;: \t\r\n"), byte(c)) >= 0 {
+			kinds[c] |= inBytes | inSpelled
+		}
+		if bytes.IndexByte([]byte(`\ntr`), byte(c)) >= 0 {
+			kinds[c] |= inSpelled
 		}
 	}
-	return t
+	return kinds, code
 }()
 
-// decoded adds what is in base64 or hex, if there is text with a secret in it.
+// kindsOf returns the bits that eight bytes have in common.
+func kindsOf(b []byte) uint8 {
+	_ = b[7]
+	return codeKinds[b[0]] & codeKinds[b[1]] & codeKinds[b[2]] & codeKinds[b[3]] &
+		codeKinds[b[4]] & codeKinds[b[5]] & codeKinds[b[6]] & codeKinds[b[7]]
+}
+
+// decoded adds what is in base64, hex or numbers of bytes, if there is text with a secret in it.
 func (s *Scanner) decoded(dst []hit, text []byte) []hit {
 	if s.depth == mostDecoded || s.r.known {
 		return dst
 	}
+	listed := 0                             // up to where lists of bytes were read
 	for i := 0; i+8 <= len(text); i += 16 { // a code has all 8 bytes of one of these blocks at least
 		b := text[i : i+8 : i+8]
-		if inCode[b[0]]&inCode[b[1]]&inCode[b[2]]&inCode[b[3]]&
-			inCode[b[4]]&inCode[b[5]]&inCode[b[6]]&inCode[b[7]] == 0 {
+		kinds := kindsOf(b)
+		if kinds&inBytes != 0 && i >= listed && hasByteList(b) {
+			start, end := byteRange(text, i, inBytes)
+			listed = end
+			s.byteLists(text, start, end, func(plain []byte, start, end int) {
+				dst = s.inBytes(dst, plain, text, hit{start: start, end: end})
+			})
+		}
+		if kinds&inBase == 0 {
 			continue
 		}
 		start, end := i, i+8

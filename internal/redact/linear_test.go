@@ -19,6 +19,7 @@ var hostile = []string{
 	"^[[", "^[[31m", "\x1b[", "telegram 1", "2/1", "pat", "?sig=", "Authorization: Bearer ", "auth\":\"", "_auth=", "client-key-data: A", "://a:b", "[redacted:", "user-1",
 	"\"", "\\", `\"`, `\\`, "'", "%", "=?", "=?utf-8?q?", "\x1b[31mkey\x1b[0m=", "0123456789abcdef", "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/",
 	"cookie: 日本語", "password is “é", "key=x1\u200b", "/users/a", `c:\users\ab c`, "--home-a-", "a@b.co:", "://a:b@", "MII???IBAAKC",
+	"115,", "0x73, ", "73 ", `115,\n`, `1\\`,
 }
 
 // hostilePieces are hostile, each alone and with the next, and what the rules are made of: their

@@ -212,6 +212,11 @@ func (x *Run) token(t *token, line []byte, first bool) {
 			x.edits = append(x.edits, hit{start: t.start, end: t.end, rule: rule, value: string(text), text: "0"})
 		}
 		return
+	case aBytes:
+		x.s.byteLists(line, t.start, t.end, func(plain []byte, start, end int) {
+			x.edits = x.s.inBytes(x.edits, plain, line, hit{start: start, end: end})
+		})
+		return
 	case aSealed:
 		if set(""); len(text) > 0 && first {
 			x.Tally.Stripped++

@@ -60,6 +60,7 @@ type Scanner struct {
 	before           []spot     // and of the one before it
 
 	encoded []byte // that is being decoded
+	numbers []byte // see byteLists
 	join    []byte // see joins
 	depth   int    // how often it was decoded
 	texts   [maxLayers]view
@@ -156,7 +157,9 @@ func (s *Scanner) settle(text []byte, hits []hit) []hit {
 		return s.r.covered(text, h.start, h.end) || h.rule != s.r.value && slices.ContainsFunc(data, within)
 	})
 	for _, h := range hits {
-		s.learn(h.rule, h.value)
+		if h.text == "" { // inBytes has learned what is in numbers
+			s.learn(h.rule, h.value)
+		}
 	}
 	return merged(text, hits)
 }

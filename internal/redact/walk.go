@@ -25,6 +25,7 @@ const (
 	aBlob    // what is stripped: any other value, all of it
 	aSchema  // what structure alone leaves of a tool's parameters
 	aFreeKey // a key that the format says nothing about
+	aBytes   // the elements of an array of numbers that may be bytes
 )
 
 // A frame is an object or array that the walker is in.
@@ -39,6 +40,9 @@ type frame struct {
 	data   int // the token of an image's data, -1 for none
 	image  bool
 	sealed bool
+	from   int // where the first element is
+	bytes  int // how many elements may be bytes, below 0 if another one is there
+	tokens int // how many there were before
 }
 
 // A walker takes lines apart into tokens. It keeps its memory from line to line.
@@ -65,7 +69,7 @@ func (w *walker) walk(b []byte) bool {
 			if b[i] == ',' {
 				break
 			}
-			w.leave()
+			w.leave(i)
 		}
 		if len(w.stack) == 0 {
 			return i == len(b)
@@ -90,6 +94,9 @@ func (w *walker) value(b []byte, i int) (next int, within bool) {
 		f = &w.stack[len(w.stack)-1]
 		at, known, top = f.at, f.known, false
 	}
+	if f != nil && !f.object && b[i]-'0' >= 10 {
+		f.bytes = -len(b)
+	}
 	sealed := at&isSealed != 0 && (known || at&isFree != 0)
 	switch c := b[i]; {
 	case c == '"':
@@ -113,6 +120,11 @@ func (w *walker) value(b []byte, i int) (next int, within bool) {
 		return w.enter(b, i, in)
 	}
 	end := jsonl.ScanScalar(b, i)
+	if f != nil && !f.object {
+		if f.bytes++; end-i > 3 {
+			f.bytes = -len(b)
+		}
+	}
 	if w.numbers && end > 0 && (b[i] == '-' || b[i]-'0' < 10) {
 		w.tokens = append(w.tokens, token{start: i, end: end, kind: aNumber})
 	}
@@ -161,11 +173,11 @@ func (w *walker) text(b []byte, f *frame, t token, known, sealed bool) {
 
 // enter goes into an object or array; see value.
 func (w *walker) enter(b []byte, i int, f frame) (next int, within bool) {
-	f.data, f.number = -1, w.objects
+	f.data, f.number, f.from, f.tokens = -1, w.objects, i+1, len(w.tokens)
 	w.objects++
 	w.stack = append(w.stack, f)
 	if i = jsonl.SkipSpace(b, i+1); i < len(b) && b[i] == f.end {
-		w.leave()
+		w.leave(i)
 		return i + 1, false
 	}
 	if f.object {
@@ -202,9 +214,12 @@ func (w *walker) key(b []byte, i int) int {
 	return jsonl.SkipSpace(b, i+1)
 }
 
-// leave ends an object or array: whether data is an image's is known now.
-func (w *walker) leave() {
+// leave ends an object or array at an offset: whether data is an image's is known now.
+func (w *walker) leave(at int) {
 	f := &w.stack[len(w.stack)-1]
+	if !f.object && f.bytes >= leastBytes {
+		w.tokens = append(w.tokens[:f.tokens], token{start: f.from, end: at, kind: aBytes})
+	}
 	if f.data >= 0 && f.image {
 		w.tokens[f.data].kind = anImage
 	} else if f.data >= 0 && f.sealed {

@@ -225,13 +225,23 @@ func (s *Scanner) joins(after []byte) (found bool) {
 	return found
 }
 
-// hasCode reports whether a string of JSON, as it is spelled, has characters of base64 or hex in a row that could be
-// decoded, or be a token.
+// hasCode reports whether a string of JSON, as it is spelled, has characters of base64 or hex or numbers of bytes in a
+// row that could be decoded, or be a token.
 func (s *Scanner) hasCode(text []byte) bool {
+	listed := 0 // up to where lists of bytes were read
 	for i := 0; i+8 <= len(text); i += 16 {
 		b := text[i : i+8 : i+8]
-		if inCode[b[0]]&inCode[b[1]]&inCode[b[2]]&inCode[b[3]]&
-			inCode[b[4]]&inCode[b[5]]&inCode[b[6]]&inCode[b[7]] == 0 {
+		kinds := kindsOf(b)
+		if kinds&inSpelled != 0 && i >= listed && hasByteList(b) {
+			start, end := byteRange(text, i, inSpelled)
+			found := false
+			listed = end
+			s.byteLists(text, start, end, func([]byte, int, int) { found = true })
+			if found {
+				return true
+			}
+		}
+		if kinds&inBase == 0 {
 			continue
 		}
 		start, end := i, i+8

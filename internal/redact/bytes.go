@@ -1,0 +1,157 @@
+package redact
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"strings"
+)
+
+// This file decodes byte arrays: text written as the numbers of its bytes, such as [115,107,45], 0x73, 0x6b or Node's
+// <Buffer 73 6b>. Within strings, decoded finds them; arrays of numbers in the line's own JSON are tokens of the walker.
+
+// leastBytes is how many numbers in a row are decoded at least.
+const leastBytes = 16
+
+// hasByteList reports whether eight bytes that may be of a byte array have two digits and a separator.
+func hasByteList(b []byte) bool {
+	digits, separators := 0, 0
+	for _, c := range b {
+		switch {
+		case isHex(c):
+			digits++
+		case c != 'x' && c != 'X':
+			separators++
+		}
+	}
+	return digits >= 2 && separators > 0
+}
+
+// byteRange returns the range around text[i] whose bytes all have the given bit of codeKinds.
+func byteRange(text []byte, i int, kind uint8) (start, end int) {
+	for start = i; start > 0 && codeKinds[text[start-1]]&kind != 0; start-- {
+	}
+	for end = i; end < len(text) && codeKinds[text[end]]&kind != 0; end++ {
+	}
+	return start, end
+}
+
+// byteLists calls found for each sequence of leastBytes numbers and more in text[start:end], which byteRange has
+// returned, with the bytes that the numbers stand for. These are valid during the call only.
+func (s *Scanner) byteLists(text []byte, start, end int, found func(plain []byte, start, end int)) {
+	for _, bare := range []bool{false, true} {
+		from, to, decoded := start, start, s.numbers[:0]
+		flush := func() {
+			if len(decoded) >= leastBytes {
+				found(decoded, from, to)
+			}
+			decoded = decoded[:0]
+		}
+		for i := start; i < end; {
+			n := separator(text[i:end])
+			if n > 0 {
+				i += n
+				continue
+			}
+			for n = i + 1; n < end && separator(text[n:end]) == 0; n++ {
+			}
+			c, ok := byteNumber(text[i:n], bare)
+			if !ok {
+				flush()
+			} else {
+				if len(decoded) == 0 {
+					from = i
+				}
+				decoded, to = append(decoded, c), n
+			}
+			i = n
+		}
+		flush()
+		s.numbers = decoded
+	}
+}
+
+// separator returns the length of the separator of numbers at the start of b, 0 for none. A line break may be spelled
+// as JSON does, also within JSON.
+func separator(b []byte) int {
+	switch b[0] {
+	case ',', ' ', '\n', '\r', '\t', ';', ':':
+		return 1
+	case '\\':
+		n := 1
+		for n < min(len(b), 8) && b[n] == '\\' {
+			n++
+		}
+		if n < len(b) && (b[n] == 'n' || b[n] == 'r' || b[n] == 't') {
+			return n + 1
+		}
+	}
+	return 0
+}
+
+// byteNumber returns the byte that a number stands for: decimal or 0x and hex, or two digits of hex if bare.
+func byteNumber(b []byte, bare bool) (c byte, ok bool) {
+	if bare {
+		if len(b) != 2 {
+			return 0, false
+		}
+	} else if len(b) > 2 && b[0] == '0' && b[1]|0x20 == 'x' {
+		b, bare = b[2:], true
+	}
+	if len(b) > 3 {
+		return 0, false
+	}
+	n := 0
+	for _, d := range b {
+		switch {
+		case d-'0' < 10 && bare:
+			n = n<<4 | int(d-'0')
+		case d-'0' < 10:
+			n = n*10 + int(d-'0')
+		case bare && isHex(d):
+			n = n<<4 | int(d|0x20-'a'+10)
+		default:
+			return 0, false
+		}
+	}
+	return byte(n), n < 256
+}
+
+// inBytes adds whole, if the bytes that its numbers stand for are text with a secret or a pair of keys. Zeros replace
+// the numbers, so that an array remains one.
+func (s *Scanner) inBytes(dst []hit, plain []byte, text []byte, whole hit) []hit {
+	whole.text = zeros(text[whole.start:whole.end], len(plain))
+	if isKeyPair(plain) {
+		whole.rule, whole.value = s.r.key, string(plain)
+		return append(dst, whole)
+	}
+	if plain = bytes.TrimRight(plain, "\x00"); !isText(plain) || len(plain) == 0 {
+		return dst
+	}
+	plain = bytes.Clone(plain) // it may have byte arrays
+	whole.value = string(plain)
+	return s.inside(dst, plain, whole)
+}
+
+// isKeyPair reports whether bytes are a seed of Ed25519 followed by its public key, as in Solana's id.json
+// (docs.solanalabs.com/cli/wallets/file-system).
+func isKeyPair(b []byte) bool {
+	return len(b) == ed25519.PrivateKeySize && !isText(b) &&
+		bytes.Equal(ed25519.NewKeyFromSeed(b[:ed25519.SeedSize]), b)
+}
+
+// zeros returns n zeros with the separator that the first two numbers of a list have, if it needs no escape.
+func zeros(list []byte, n int) string {
+	first := 0
+	for first < len(list) && separator(list[first:]) == 0 {
+		first++
+	}
+	last := first
+	for last < len(list) && separator(list[last:]) > 0 {
+		last++
+	}
+	between := string(list[first:last])
+	if strings.Trim(between, ",;: ") != "" || len(between) == 0 || len(between) > 2 {
+		between = ", "
+	}
+	return "0" + strings.Repeat(between+"0", n-1)
+}

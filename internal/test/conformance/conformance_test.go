@@ -55,11 +55,15 @@ func Run(t *testing.T, a Agent) {
 		a.rewritten(t)
 	}
 	samples, converted := a.samples(t), map[string][]byte{}
+	if !slices.ContainsFunc(samples, prompted) {
+		t.Errorf("no session of %s has the prompt that secrets replace", a.Name)
+	}
 	for _, c := range samples {
 		a.typed(t, c)
 		a.scanned(t, c)
 		a.copied(t, c)
 		a.converted(t, c, converted)
+		a.redacted(t, c)
 		if whole := open(t, c.Name, c.Data); len(c.Data) <= small && !whole.document {
 			a.torn(t, c)
 			a.disturbed(t, c, whole)

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"ctxtool/internal/test/agents"
 	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/must"
 	"ctxtool/replay"
@@ -22,43 +23,52 @@ import (
 
 // unreadSamples are sessions of files with lines, by patterns below the project's folder.
 var unreadSamples = []string{
-	"testdata/sessions/good/*.jsonl", "testdata/agents/*/*.jsonl", "internal/dialect/opencode/testdata/recorded/*/ses*.jsonl",
-	"testdata/dialects/*.jsonl",
+	"testdata/sessions/good/*.jsonl", "testdata/agents/*/*.jsonl", "testdata/dialects/*.jsonl",
+}
+
+// unreadFiles are the files of those patterns, and of what opencode recorded.
+func unreadFiles(t *testing.T) (names []string) {
+	for _, pattern := range unreadSamples {
+		names = append(names, must.Get(filepath.Glob(filepath.Join(corpus.Root(t), pattern)))...)
+	}
+	packed := filepath.Join(corpus.Root(t), "internal/dialect/opencode/testdata/recorded/1.18.33.tar.zst")
+	for _, dir := range agents.Unpack(t, packed) {
+		names = append(names, must.Get(filepath.Glob(filepath.Join(dir, "home/.local/share/opencode/ses*.jsonl")))...)
+	}
+	return names
 }
 
 // TestUnread: of each agent, an unknown field in a part of a message, a part of an unknown type, and a
 // line of an unknown type leave the rest of the context as it was, are named, and no context with one is exact.
 func TestUnread(t *testing.T) {
 	random, made, exact := rand.New(rand.NewPCG(54, 1)), map[string]int{}, map[string]int{}
-	for _, pattern := range unreadSamples {
-		for _, name := range must.Get(filepath.Glob(filepath.Join(corpus.Root(t), pattern))) {
-			data := must.Get(os.ReadFile(name))
-			base, ok := readAt(t, data, filepath.Base(name))
-			if !ok || len(base.texts) == 0 || strings.HasSuffix(name, "good/rearranged.jsonl") {
-				continue // a patch keeps whole messages as they are
-			}
-			for _, kind := range []string{"field", "part", "line"} {
-				for range corpus.Pick(2, 20) {
-					changed := disturb(random, data, kind, base)
-					if changed == nil {
-						continue
-					}
-					got, ok := readAt(t, changed, filepath.Base(name))
-					about := fmt.Sprintf("%s, a %s", name, kind)
-					made[base.agent+" "+kind]++
-					if base.exact {
-						exact[base.agent+" "+kind]++
-					}
-					switch {
-					case !ok:
-						t.Errorf("%s: cannot be read", about)
-					case !reflect.DeepEqual(got.texts, base.texts):
-						t.Errorf("%s: changed the context\n%q\nto\n%q", about, base.texts, got.texts)
-					case got.exact:
-						t.Errorf("%s: the context is exact", about)
-					case !got.named:
-						t.Errorf("%s: is not named in %s", about, got.codes)
-					}
+	for _, name := range unreadFiles(t) {
+		data := must.Get(os.ReadFile(name))
+		base, ok := readAt(t, data, filepath.Base(name))
+		if !ok || len(base.texts) == 0 || strings.HasSuffix(name, "good/rearranged.jsonl") {
+			continue // a patch keeps whole messages as they are
+		}
+		for _, kind := range []string{"field", "part", "line"} {
+			for range corpus.Pick(2, 20) {
+				changed := disturb(random, data, kind, base)
+				if changed == nil {
+					continue
+				}
+				got, ok := readAt(t, changed, filepath.Base(name))
+				about := fmt.Sprintf("%s, a %s", name, kind)
+				made[base.agent+" "+kind]++
+				if base.exact {
+					exact[base.agent+" "+kind]++
+				}
+				switch {
+				case !ok:
+					t.Errorf("%s: cannot be read", about)
+				case !reflect.DeepEqual(got.texts, base.texts):
+					t.Errorf("%s: changed the context\n%q\nto\n%q", about, base.texts, got.texts)
+				case got.exact:
+					t.Errorf("%s: the context is exact", about)
+				case !got.named:
+					t.Errorf("%s: is not named in %s", about, got.codes)
 				}
 			}
 		}

@@ -114,6 +114,12 @@ func Quote[T string | []byte](s *Source, text T) jsonl.Value {
 	return s.made[from:len(s.made):len(s.made)]
 }
 
+// Stringify returns the JSON of a value as a string, valid as long as the lines. It reads it with c.
+func (s *Source) Stringify(c *jsonl.Cursor, v jsonl.Value) (text jsonl.String) {
+	s.made, text = c.AppendStringified(s.made, v)
+	return text
+}
+
 // Text returns the text of a string, valid as long as the lines.
 func (s *Source) Text(v jsonl.Value) jsonl.Value {
 	from := len(s.made)
@@ -217,7 +223,11 @@ func (e *Entry) Share(kept ...jsonl.Value) {
 
 // Stamp returns a time in milliseconds since 1970 as entries have it.
 func Stamp(ms int64) jsonl.Value {
-	return time.UnixMilli(ms).UTC().AppendFormat(nil, `"2006-01-02T15:04:05.000Z07:00"`)
+	const form = `"2006-01-02T15:04:05.000Z"`
+	at := time.UnixMilli(ms).UTC()
+	b := at.AppendFormat(append(make([]byte, 0, len(form)), '"'), time.RFC3339) // a layout that is formatted fast
+	n := at.Nanosecond() / int(time.Millisecond)
+	return append(b[:len(b)-1], '.', byte('0'+n/100), byte('0'+n/10%10), byte('0'+n%10), 'Z', '"')
 }
 
 // DataURL returns the image that a data URL holds.

@@ -113,6 +113,16 @@ func (c *Cursor) Minify(v Value) []byte {
 	return c.compact.out
 }
 
+// AppendStringified appends JSON.stringify(JSON.stringify(v)), and returns it.
+func (c *Cursor) AppendStringified(dst []byte, v Value) (out []byte, s String) {
+	from := len(dst)
+	dst = append(dst, '"')
+	dst, s.extra, s.wide = appendEscaped(dst, c.Minify(v))
+	dst = append(dst, '"')
+	s.Value = dst[from:len(dst):len(dst)]
+	return dst, s
+}
+
 // Members yields the keys of the next object, without quotes; the field's value is then the
 // next value. Any other value is skipped.
 func (c *Cursor) Members(yield func(key []byte) bool) {

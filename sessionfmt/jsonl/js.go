@@ -2,7 +2,9 @@ package jsonl
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math"
+	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
@@ -114,6 +116,34 @@ func AppendQuoted[T string | []byte](dst []byte, s T) []byte {
 		}
 	}
 	return append(dst, '"')
+}
+
+// appendEscaped appends JSON as it stands in a string: it has no control characters, so that only quotes and
+// backslashes are escaped. extra is their number, and wide reports bytes above 0x7f.
+func appendEscaped(dst, text []byte) (out []byte, extra int, wide bool) {
+	var high uint64
+	done := 0
+	for i := 0; i < len(text); {
+		if i+8 <= len(text) {
+			w := binary.LittleEndian.Uint64(text[i:])
+			high |= w
+			m := stringStops(w)
+			if m == 0 {
+				i += 8
+				continue
+			}
+			i += bits.TrailingZeros64(m) >> 3
+		}
+		c := text[i]
+		high |= uint64(c)
+		if c == '"' || c == '\\' {
+			dst = append(append(dst, text[done:i]...), '\\')
+			done = i
+			extra++
+		}
+		i++
+	}
+	return append(dst, text[done:]...), extra, high&msb != 0
 }
 
 // UTF8 returns a text with U+FFFD for each lone surrogate, see Exact, and each invalid byte.

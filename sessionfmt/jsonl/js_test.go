@@ -36,6 +36,21 @@ func TestStrings(t *testing.T) {
 	}
 }
 
+// TestStringified: JSON in a string is what quoting it makes, with its length.
+func TestStringified(t *testing.T) {
+	for _, text := range []string{
+		`12`, `"a"`, `{ "a\"b\\" : [ "\n\u00e9\/", "é 😀 \ud83d", 1.50 ], "10" : "long enough for words: \"quoted\"" }`,
+		`["0123456\"", "01234567\"", "\\\\\\\"", null]`,
+	} {
+		var c Cursor
+		out, got := c.AppendStringified([]byte("x"), Value(text))
+		want := Value(AppendQuoted(nil, Value(text).AppendMinified(nil))).Spelled()
+		if string(got.Value) != string(want.Value) || string(out) != "x"+string(want.Value) || got.Sizes() != want.Sizes() {
+			t.Errorf("%s: %s of %v, want %s of %v", text, got.Value, got.Sizes(), want.Value, want.Sizes())
+		}
+	}
+}
+
 // TestMinifiedPieces: the pieces of a large value together are AppendMinified.
 func TestMinifiedPieces(t *testing.T) {
 	long := strings.Repeat(`plain text, \u00e9\n \ud83d\ude00 \/ `, 90_000)

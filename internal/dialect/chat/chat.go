@@ -96,8 +96,8 @@ func (r *Reader) Keep(b jsonl.Block) []jsonl.Block {
 // Join returns a string of parts as they are spelled.
 func (r *Reader) Join(parts ...[]byte) jsonl.String { return r.to.Make(parts...).Spelled() }
 
-// Quote returns a text as a string that is valid as long as what is made of the line.
-func (r *Reader) Quote(text []byte) jsonl.String { return dialect.Quote(r.to, text).Spelled() }
+// Stringify returns the JSON of a value as a string that is valid as long as what is made of the line.
+func (r *Reader) Stringify(v jsonl.Value) jsonl.String { return r.to.Stringify(&r.Cursor, v) }
 
 // Used returns the usage of an answer, of which a line has one.
 func (r *Reader) Used(u jsonl.Usage) *jsonl.Usage {
@@ -126,7 +126,9 @@ func (r *Reader) done() {
 	clear(r.own)
 	clear(r.kept)
 	r.none.Reset()
-	*r = Reader{Said: r.Said[:0], Calls: r.Calls[:0], own: r.own[:0], kept: r.kept[:0], none: r.none}
+	r.Reset(nil)
+	r.Said, r.Calls, r.own, r.kept, r.to = r.Said[:0], r.Calls[:0], r.own[:0], r.kept[:0], nil
+	r.ID, r.Stamp, r.Ref, r.Group, r.Rules, r.Else = nil, nil, nil, nil, 0, false
 	readers.Put(r)
 }
 

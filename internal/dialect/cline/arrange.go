@@ -90,7 +90,7 @@ func (a *arranger) message(t dialect.Tree, l *dialect.Line) {
 		a.waiting = 0
 	}
 	if kind == jsonl.Assistant {
-		provider, calls, _ := bytes.Cut(l.Group, []byte{0})
+		calls, provider, _ := bytes.Cut(l.Group, []byte{' '})
 		a.waiting, _ = strconv.Atoi(string(calls))
 		if string(provider) != a.provider || string(l.Ref) != a.model {
 			a.provider, a.model = string(provider), string(l.Ref)

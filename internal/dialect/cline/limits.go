@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"ctxtool/internal/dialect"
-	"ctxtool/sessionfmt/jsonl"
 )
 
 // Limits of what Cline sends as it stands. Beyond them it shortens more than one text by one rule, or by what it sent
@@ -16,9 +15,6 @@ const (
 	mostAnswer   = 12_000    // of an answer with calls spelled out in its text, UTF-16 units
 	mostOutdated = 64 << 10  // of results whose files were read again since, bytes
 )
-
-// isLong reports whether a text of an answer may be shortened.
-func isLong(text jsonl.String) bool { return len(text.Value) > mostAnswer && text.Units() > mostAnswer }
 
 // reads are what was read of files.
 type reads struct {

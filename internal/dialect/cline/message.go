@@ -33,6 +33,12 @@ type message struct {
 
 // A block is a part of a content.
 type block struct {
+	part
+	returned
+}
+
+// A part is what is read of a block as it stands.
+type part struct {
 	raw, typ, id, name, input, data, path jsonl.Value
 
 	text     jsonl.String
@@ -45,7 +51,7 @@ type block struct {
 
 var (
 	messageShape = jsonl.ShapeOf[message]()
-	blockShape   = jsonl.ShapeOf[block]()
+	partShape    = jsonl.ShapeOf[part]()
 )
 
 // read reads a message.
@@ -82,16 +88,19 @@ func read(r *chat.Reader, line jsonl.Value) {
 // readBlocks appends the blocks of a content, which may be a text.
 func readBlocks(c *jsonl.Cursor, blocks []block) []block {
 	if c.Peek() == '"' {
-		return append(blocks, block{typ: jsonl.Value(`"text"`), text: c.String()})
+		return append(blocks, block{part: part{typ: jsonl.Value(`"text"`), text: c.String()}})
 	}
 	for range c.Elements {
 		var b block
 		at := c.Offset()
 		for key := range c.Members {
-			if string(key) == "type" {
+			switch string(key) {
+			case "type":
 				b.typ = c.Value()
-			} else {
-				blockShape.Member(c, key, &b)
+			case "content":
+				b.content = b.read(c)
+			default:
+				partShape.Member(c, key, &b.part)
 			}
 		}
 		b.raw = c.Since(at)
@@ -105,6 +114,9 @@ func (m *message) used(r *chat.Reader) *jsonl.Usage {
 	n := &m.metrics
 	if !n.raw.IsObject() {
 		return nil
+	}
+	if r.Looks() {
+		return r.Used(jsonl.Usage{})
 	}
 	u := jsonl.Usage{Output: n.output.Int(), CacheRead: n.read.Int(), CacheWrite: n.write.Int()}
 	u.Input = max(0, n.input.Int()-u.CacheRead-u.CacheWrite)
@@ -122,7 +134,7 @@ func answer(r *chat.Reader, m *chat.Said, blocks []block) {
 		switch {
 		case b.typ.Is("text"):
 			r.Own(chat.Text(b.text))
-			r.Rules |= rule.If(isLong(b.text), oversized)
+			r.Rules |= rule.If(isLonger(b.text, mostAnswer), oversized)
 			if r.Native {
 				text = b.text.AppendText(text)
 				parts = append(parts, textPart(b.text.Value))
@@ -131,7 +143,9 @@ func answer(r *chat.Reader, m *chat.Said, blocks []block) {
 			if chat.HasText(b.thinking.Value) {
 				r.Own(chat.Thinking(b.thinking))
 			}
-			thought = b.thinking.AppendText(thought)
+			if r.Native {
+				thought = b.thinking.AppendText(thought)
+			}
 		case b.typ.Is("tool_use"):
 			args := b.input
 			if !args.IsObject() {
@@ -146,9 +160,9 @@ func answer(r *chat.Reader, m *chat.Said, blocks []block) {
 			r.Own(jsonl.Block{Kind: jsonl.OtherBlock, Raw: b.raw})
 		}
 	}
-	r.Ref, r.Group = m.Model, m.Provider
-	if n > 0 && r.Looks() {
-		r.Group = jsonl.AppendQuoted(nil, m.Provider.Text()+"\x00"+strconv.Itoa(n))
+	if r.Looks() {
+		group := strconv.AppendInt([]byte{'"'}, int64(n), 10)
+		r.Ref, r.Group = m.Model, append(append(append(group, ' '), m.Provider.Inside()...), '"')
 	}
 	m.Blocks = r.Take()
 	if r.Native {
@@ -206,7 +220,9 @@ func prompt(r *chat.Reader, m chat.Said, blocks []block) {
 			r.Rules |= rule.If(k > results, rule.Unread) // after a prompt
 			results++
 			result(r, m, b)
-			reads = readKeys(reads, b)
+			if r.Looks() {
+				reads = readKeys(reads, b)
+			}
 			continue
 		case b.typ.Is("image"):
 			blank = false
@@ -262,21 +278,20 @@ func sentPrompt(parts []jsonl.Value, blank bool) jsonl.Value {
 // result reads what a tool returned. It is sent as one text.
 func result(r *chat.Reader, m chat.Said, b *block) {
 	v := b.content.Value
-	cut, media := mayBeLong(v), !v.IsString() && bytes.Contains(v, []byte(`"image"`))
 	m.Kind, m.Call, m.Tool = jsonl.ToolResult, b.call, b.name
 	if r.Looks() {
-		r.Rules |= rule.If(media, pictured) | rule.If(media, rule.Image) | rule.If(cut, shortened) |
-			rule.If(isBlocks(v), rule.Unread) // no tool is known that returns blocks
+		r.Rules |= rule.If(b.media, pictured) | rule.If(b.media, rule.Image) | rule.If(b.long, shortened) |
+			rule.If(b.listed, rule.Unread) // no tool is known that returns blocks
 		r.Said = append(r.Said, m)
 		return
 	}
-	m.Failed = b.failed.Truthy() || hasFailed(v)
+	m.Failed = b.failed.Truthy() || b.unsuccessful
 	text, images := b.content, []image(nil)
 	switch {
-	case cut || media:
+	case b.long || b.media:
 		text, images = sentResult(v)
 	case !v.IsString():
-		text = r.Quote(r.Minify(v))
+		text = r.Stringify(v)
 	}
 	m.Blocks = r.Keep(chat.Text(text))
 	for _, i := range images {
@@ -304,21 +319,64 @@ func sentContent(to rule.Asked, text jsonl.Value, images []image) jsonl.Value {
 	return jsonl.AppendQuoted(nil, []byte(dialect.List(parts...)))
 }
 
-// isBlocks reports whether a result is a list of texts and pictures.
-func isBlocks(content jsonl.Value) bool {
-	if content.IsArray() && bytes.Contains(content, []byte(`"type"`)) {
-		for part := range content.Elements {
-			typ := part.Get("type")
-			return typ.Is("text") || typ.Is("image")
-		}
-	}
-	return false
+// returned describes the result of a tool.
+type returned struct {
+	unsuccessful bool // a part of it says so
+	long         bool // a text of it is shortened
+	media        bool // it may have pictures
+	listed       bool // it is a list of texts and pictures
 }
 
-// hasFailed reports whether a part of a result has failed. In a text of it, quotes are escaped.
-func hasFailed(content jsonl.Value) bool {
-	if content.IsString() {
-		return bytes.HasSuffix(content, []byte(`\"success\":false}"`))
+// read reads the content of a result.
+func (r *returned) read(c *jsonl.Cursor) (all jsonl.String) {
+	at, first := c.Offset(), true
+	switch c.Peek() {
+	case '"':
+		all = c.String()
+		r.long = isLonger(all, mostOfResult)
+		r.unsuccessful = bytes.HasSuffix(all.Value, []byte(`\"success\":false}"`)) // as it is escaped
+		return all
+	case '[':
+		for range c.Elements {
+			r.element(c, first)
+			first = false
+		}
+	default:
+		r.value(c)
 	}
-	return bytes.Contains(content, []byte(`"success": false`)) || bytes.Contains(content, []byte(`"success":false`))
+	return jsonl.String{Value: c.Since(at)}
+}
+
+// element reads an element of a list.
+func (r *returned) element(c *jsonl.Cursor, first bool) {
+	if c.Peek() != '{' {
+		r.value(c)
+		return
+	}
+	for key := range c.Members {
+		switch v := r.value(c); string(key) {
+		case "success":
+			r.unsuccessful = r.unsuccessful || string(v) == "false"
+		case "type":
+			r.listed = r.listed || first && (v.Is("text") || v.Is("image"))
+		}
+	}
+}
+
+// value reads any other value in a result.
+func (r *returned) value(c *jsonl.Cursor) jsonl.Value {
+	s := c.String()
+	switch v := s.Value; {
+	case s.IsString():
+		r.long = r.long || isLonger(s, mostOfResult)
+		r.media = r.media || string(v) == `"image"`
+	case len(v) > len(`{"success":}`):
+		for text := range v.Strings {
+			r.long = r.long || isLonger(text.Spelled(), mostOfResult)
+			r.media = r.media || string(text) == `"image"`
+		}
+		r.unsuccessful = r.unsuccessful || bytes.Contains(v, []byte(`"success":false`)) ||
+			bytes.Contains(v, []byte(`"success": false`))
+	}
+	return s.Value
 }

@@ -31,18 +31,8 @@ func shorten(text jsonl.Value, most int) (short jsonl.Value, cut bool) {
 	return jsonl.AppendQuoted(nil, all), true
 }
 
-// mayBeLong reports whether a result has a text that is shortened.
-func mayBeLong(content jsonl.Value) bool {
-	if len(content) <= mostOfResult {
-		return false
-	}
-	for text := range content.Strings {
-		if len(text) > mostOfResult && text.Units() > mostOfResult {
-			return true
-		}
-	}
-	return content.IsString() && content.Units() > mostOfResult
-}
+// isLonger reports whether a text is longer than most, UTF-16 units.
+func isLonger(text jsonl.String, most int) bool { return len(text.Value) > most && text.Units() > most }
 
 // An image is its data and its media type.
 type image [2]jsonl.Value

@@ -72,6 +72,23 @@ func TestSentResult(t *testing.T) {
 	}
 }
 
+// TestReturned: what is known of a result once it was read.
+func TestReturned(t *testing.T) {
+	long := strings.Repeat("é", mostOfResult)
+	for content, want := range map[string]returned{
+		`"image"`: {}, `["image"]`: {media: true}, `[{"result":"b","success":true}]`: {}, `{"a":{"type":"image"}}`: {media: true},
+		`[{"query":"a"},{"result":"b","success" : false}]`: {unsuccessful: true}, `[{"r":{"success": false}}]`: {unsuccessful: true},
+		`[{"type":"text","text":"a"}]`: {listed: true}, `[{"a":1},{"type":"text"}]`: {}, `[{"type":"image"}]`: {media: true, listed: true},
+		`"{\"error\":\"x\",\"success\":false}"`: {unsuccessful: true}, `[{"result":"\"success\":false"}]`: {},
+		`"` + long + `"`: {}, `"` + long + `x"`: {long: true}, `[{"r":["` + long + `x"]}]`: {long: true}, `["` + long + `x"]`: {long: true},
+	} {
+		var got returned
+		if all := got.read(new(jsonl.Cursor).Reset(jsonl.Value(content))); got != want || string(all.Value) != content {
+			t.Errorf("%.60s: %+v, want %+v", content, got, want)
+		}
+	}
+}
+
 // TestReads: what is read again is outdated, and lines of a file once all of it is.
 func TestReads(t *testing.T) {
 	var r reads

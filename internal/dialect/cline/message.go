@@ -238,8 +238,8 @@ func prompt(r *chat.Reader, m chat.Said, blocks []block) {
 		case b.typ.Is("file"):
 			r.Rules |= rule.Of(attached)
 			reads = appendKey(reads, b.path.Text(), 0)
-			content, cut := shorten(b.content.Value, mostOfFile)
-			r.Rules |= rule.If(cut, shortened)
+			content := shorten(b.content.Value, mostOfFile)
+			r.Rules |= rule.If(isLonger(b.content, mostOfFile), shortened)
 			text = chat.Quoted([]byte("<file_content path=\"" + b.path.Text() + "\">\n" + content.Exact() +
 				"\n</file_content>"))
 		default:
@@ -286,32 +286,29 @@ func result(r *chat.Reader, m chat.Said, b *block) {
 		return
 	}
 	m.Failed = b.failed.Truthy() || b.unsuccessful
-	text, images := b.content, []image(nil)
+	text, pictures := b.content, []jsonl.Block(nil)
 	switch {
 	case b.long || b.media:
-		text, images = sentResult(v)
+		text, pictures = sentResult(v)
 	case !v.IsString():
 		text = r.Stringify(v)
 	}
-	m.Blocks = r.Keep(chat.Text(text))
-	for _, i := range images {
-		m.Blocks = append(m.Blocks, jsonl.Block{Kind: jsonl.ImageBlock, Data: i[0], Mime: i[1]})
-	}
+	m.Blocks = append(r.Keep(chat.Text(text)), pictures...)
 	if r.Native {
 		m.Native = jsonl.Value(`{"role":"tool"}`).With("tool_call_id", b.call).
-			With("content", sentContent(r.To(), text.Value, images))
+			With("content", sentContent(r.To(), text.Value, pictures))
 	}
 	r.Said = append(r.Said, m)
 }
 
 // sentContent is the content of a result as it is sent.
-func sentContent(to rule.Asked, text jsonl.Value, images []image) jsonl.Value {
-	if images == nil {
+func sentContent(to rule.Asked, text jsonl.Value, pictures []jsonl.Block) jsonl.Value {
+	if pictures == nil {
 		return text
 	}
 	parts := []jsonl.Value{textPart(text)}
-	for _, i := range images {
-		parts = append(parts, imagePart(i[0], i[1]))
+	for _, p := range pictures {
+		parts = append(parts, imagePart(p.Data, p.Mime))
 	}
 	if anthropic(to) {
 		return dialect.List(parts...)

@@ -8,6 +8,8 @@ import (
 	"unicode"
 	"unicode/utf16"
 
+	"ctxtool/internal/dialect"
+	"ctxtool/internal/dialect/chat"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -18,9 +20,9 @@ const (
 )
 
 // shorten returns a text as Cline shortens it to a length, UTF-16 units.
-func shorten(text jsonl.Value, most int) (short jsonl.Value, cut bool) {
-	if len(text) <= most || text.Units() <= most {
-		return text, false
+func shorten(text jsonl.Value, most int) jsonl.Value {
+	if !isLonger(text.Spelled(), most) {
+		return text
 	}
 	units := utf16.Encode([]rune(text.Exact()))
 	marked := func(n int) string { return fmt.Sprintf("\n\n...[truncated %d chars]...\n\n", n) }
@@ -28,78 +30,65 @@ func shorten(text jsonl.Value, most int) (short jsonl.Value, cut bool) {
 	mark := marked(max(0, len(units)-2*side(marked(len(units)-most))))
 	n := side(mark)
 	all := string(utf16.Decode(units[:n])) + mark + string(utf16.Decode(units[len(units)-n:]))
-	return jsonl.AppendQuoted(nil, all), true
+	return jsonl.AppendQuoted(nil, all)
 }
 
 // isLonger reports whether a text is longer than most, UTF-16 units.
 func isLonger(text jsonl.String, most int) bool { return len(text.Value) > most && text.Units() > most }
 
-// An image is its data and its media type.
-type image [2]jsonl.Value
-
 // sentResult returns the text that is sent for a result, which is JSON if it is none, with texts that are too long
 // shortened, and the pictures that it holds, which are sent after it.
-func sentResult(content jsonl.Value) (text jsonl.String, images []image) {
+func sentResult(content jsonl.Value) (text jsonl.String, pictures []jsonl.Block) {
 	if content.IsString() {
-		short, _ := shorten(content, mostOfResult)
-		return short.Spelled(), nil
+		return shorten(content, mostOfResult).Spelled(), nil
 	}
-	out := appendSent(nil, content, &images)
-	if images == nil {
-		out = appendSent(nil, content, nil)
+	out := sentValue(content, &pictures)
+	if pictures == nil {
+		out = sentValue(content, nil)
 	}
-	return jsonl.Value(jsonl.AppendQuoted(nil, out)).Spelled(), images
+	return chat.Quoted(out), pictures
 }
 
-// appendSent appends the JSON that is sent of a value. With images, it takes out pictures, and a block with a text
-// becomes the text.
-func appendSent(dst []byte, v jsonl.Value, images *[]image) []byte {
+// sentValue returns the JSON that is sent of a value. With pictures, it takes them out, and a block with a text becomes
+// the text.
+func sentValue(v jsonl.Value, pictures *[]jsonl.Block) jsonl.Value {
 	switch {
 	case v.IsString():
-		short, cut := shorten(v, mostOfResult)
-		if cut {
-			return append(dst, short...)
-		}
-		return v.AppendMinified(dst)
+		return shorten(v, mostOfResult).AppendMinified(nil)
 	case v.IsArray():
-		dst = append(dst, '[')
-		open := len(dst)
+		var all []jsonl.Value
 		for e := range v.Elements {
-			from := len(dst)
-			if from > open {
-				dst = append(dst, ',')
+			if takePicture(e, pictures) {
+				continue
 			}
-			f := e.All("type", "data", "mediaType", "text")
-			switch {
-			case images != nil && isPicture(f):
-				*images = append(*images, image{slices.Clone(f[1]), slices.Clone(f[2])})
-				dst = dst[:from]
-			case images != nil && f[0].Is("text") && f[3].IsString():
-				dst = appendSent(dst, f[3], images)
-			default:
-				dst = appendSent(dst, e, images)
+			if f := e.All("type", "text"); pictures != nil && f[0].Is("text") && f[1].IsString() {
+				e = f[1]
 			}
+			all = append(all, sentValue(e, pictures))
 		}
-		return append(dst, ']')
+		return dialect.List(all...)
+	case takePicture(v, pictures):
+		return jsonl.Value(`"[image attached]"`)
 	case v.IsObject():
-		if f := v.All("type", "data", "mediaType"); images != nil && isPicture(f) {
-			*images = append(*images, image{slices.Clone(f[1]), slices.Clone(f[2])})
-			return append(dst, `"[image attached]"`...)
+		var all []jsonl.Field
+		for name, e := range v.Ordered {
+			all = append(all, jsonl.Field{Name: name, Value: sentValue(e, pictures)})
 		}
-		dst = append(dst, '{')
-		open := len(dst)
-		for key, e := range v.Members {
-			if len(dst) > open {
-				dst = append(dst, ',')
-			}
-			dst = appendSent(append(append(append(dst, '"'), key...), `":`...), e, images)
-		}
-		return append(dst, '}')
+		return jsonl.AppendObject(nil, all...)
 	}
-	return v.AppendMinified(dst)
+	return v.AppendMinified(nil)
 }
 
-func isPicture(f []jsonl.Value) bool { return f[0].Is("image") && f[1].IsString() && f[2].IsString() }
+// takePicture adds a picture to the pictures, if they are asked for and the value is one.
+func takePicture(v jsonl.Value, pictures *[]jsonl.Block) bool {
+	f := v.All("type", "data", "mediaType")
+	if pictures == nil || !f[0].Is("image") || !f[1].IsString() || !f[2].IsString() {
+		return false
+	}
+	data, mime := slices.Clone(f[1]), slices.Clone(f[2])
+	*pictures = append(*pictures, jsonl.Block{Kind: jsonl.ImageBlock, Data: data, Mime: mime})
+	return true
+}
 
 // A wrapper finds what a tag is around, and such tags.
 type wrapper struct{ whole, open *regexp.Regexp }
@@ -127,7 +116,7 @@ func normalized(text jsonl.String) jsonl.String {
 	if is == t {
 		return text
 	}
-	return jsonl.Value(jsonl.AppendQuoted(nil, is)).Spelled()
+	return chat.Quoted([]byte(is))
 }
 
 // trimmed returns a text without what JavaScript takes for white space at its ends.

@@ -7,7 +7,7 @@ import (
 )
 
 // This file decodes byte arrays: text written as the numbers of its bytes, such as [115,107,45], 0x73, 0x6b or Node's
-// <Buffer 73 6b>. Within strings, decoded finds them; arrays of numbers in the line's own JSON are tokens of the walker.
+// <Buffer 73 6b>. In strings, decoded finds them; arrays of numbers in the JSON of the line are tokens of the walker.
 
 // leastBytes is how many numbers in a row are decoded at least.
 const leastBytes = 16

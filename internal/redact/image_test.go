@@ -103,8 +103,70 @@ func images() map[string][2][]byte {
 		"jpeg":     {append(in(j.Bytes(), 2, "jpeg"), planted...), j.Bytes()},
 		"gif":      {append(in(g.Bytes(), colors, "gif"), planted...), g.Bytes()},
 		"webp":     {append(riff(extended("\x0c"), lossy, exif, chunkOf("XMP ", planted, true)), planted...), riff(extended("\x00"), lossy)},
+		"bmp":      bitmaps(),
+		"heic":     {heic("mif1", true), heic("mif1", false)},
+		"avif":     {append(heic("avif", true), planted...), heic("avif", false)},
 		"animated": {riff(extended("\x0a"), frame(string(exif)), exif), riff(extended("\x02"), frame(""))},
 	}
+}
+
+// bitmaps are a picture with a hidden text before its pixels, one after them and a profile that is a path, and that
+// picture without them.
+func bitmaps() (all [2][]byte) {
+	for k, hidden := range []string{planted, strings.Repeat("\x00", len(planted))} {
+		b := binary.LittleEndian.AppendUint32([]byte("BM"), 0)
+		for _, x := range []uint32{0, uint32(14 + 124 + len(hidden)), 124, 5, 3, 24<<16 | 1, 0, 0, 2835, 2835, 0, 0} {
+			b = binary.LittleEndian.AppendUint32(b, x)
+		}
+		b = append(b, make([]byte, 14+124-len(b))...)
+		copy(b[14+56:], "BGRs")
+		b = append(append(b, hidden...), bytes.Repeat([]byte{17, 240, 9, 0x7f}, 16*3/4)...)
+		if k == 0 {
+			copy(b[14+56:], "KNIL")
+			binary.LittleEndian.PutUint32(b[14+112:], uint32(len(b)-14))
+			binary.LittleEndian.PutUint32(b[14+116:], uint32(len(planted)))
+			b = append(b, planted...)
+		} else {
+			binary.LittleEndian.PutUint32(b[2:], uint32(len(b)))
+		}
+		all[k] = b
+	}
+	return all
+}
+
+// heic is a file with a picture, EXIF, XMP and boxes of texts, or with zeros instead.
+func heic(brand string, filled bool) []byte {
+	text, free := strings.Repeat("\x00", len(planted)), "free"
+	if filled {
+		text = planted
+	}
+	named := func(name string) string {
+		if filled {
+			return name
+		}
+		return free
+	}
+	box := func(name string, parts ...string) string {
+		data := strings.Join(parts, "")
+		return string(binary.BigEndian.AppendUint32(nil, uint32(8+len(data)))) + name + data
+	}
+	entry := func(id, kind, rest string) string { return box("infe", "\x02\x00\x00\x00\x00"+id+"\x00\x00"+kind+rest) }
+	head := box("ftyp", brand, "\x00\x00\x00\x00mif1heic")
+	meta := func(at int) string {
+		place := func(id, method string, at, n int) string {
+			b := binary.BigEndian.AppendUint32([]byte("\x00"+id+"\x00"+method+"\x00\x00\x00\x01"), uint32(at))
+			return string(binary.BigEndian.AppendUint32(b, uint32(n)))
+		}
+		return box("meta", "\x00\x00\x00\x00", box("hdlr", strings.Repeat("\x00", 24)),
+			box("iinf", "\x00\x00\x00\x00\x00\x03", entry("\x01", "av01", "\x00"), entry("\x02", "Exif", "\x00"),
+				entry("\x03", "mime", "\x00application/rdf+xml\x00")),
+			box("iprp", box("ipco", box("ispe", strings.Repeat("\x01", 12)), box(named("udes"), "\x00\x00\x00\x00"+text))),
+			box("idat", text),
+			box("iloc", "\x01\x00\x00\x00\x44\x00\x00\x03", place("\x01", "\x00", at, 8),
+				place("\x02", "\x00", at+8, len(text)), place("\x03", "\x01", 0, len(text))))
+	}
+	at := len(head) + len(meta(0)) + 8
+	return []byte(head + meta(at) + box("mdat", "\x12pixels\x99", text) + box(named("uuid"), text))
 }
 
 // TestMetadata: an image loses all metadata and what follows its end, and nothing else; so does
@@ -122,7 +184,7 @@ func TestMetadata(t *testing.T) {
 				t.Errorf("%s, %d bytes: %q", name, n, got)
 			}
 			if n < len(i[1]) && n > 40 {
-				if got := withoutMetadata(i[1][:n]); name != "webp" && name != "animated" && !bytes.Equal(got, i[1][:n]) {
+				if got := withoutMetadata(i[1][:n]); !slices.Contains([]string{"webp", "animated", "heic", "avif"}, name) && !bytes.Equal(got, i[1][:n]) {
 					t.Errorf("%s without metadata, %d bytes: %q, want %q", name, n, got, i[1][:n])
 				}
 			}
@@ -224,5 +286,30 @@ func TestBrokenImage(t *testing.T) {
 			t.Errorf("%s: counted %s, want %s: %v", out, got, want, err)
 		}
 		x.Close()
+	}
+}
+
+// TestImageAnywhere: an image within a text loses its metadata wherever it begins, and pictures whose lists say nonsense
+// end.
+func TestImageAnywhere(t *testing.T) {
+	r := mustNew(Options{})
+	for name, i := range images() {
+		with, bare := base64.StdEncoding.EncodeToString(i[0]), base64.StdEncoding.EncodeToString(i[1])
+		for n := range 2 * smallImage {
+			lead := strings.Repeat(". ", n/2+1)[:n+1] + `\n`
+			if got, want := string(redacted(r, []byte(`{"content":"`+lead+with+`"}`))), `{"content":"`+lead+bare+`"}`; got != want {
+				t.Errorf("%s after %d bytes: %.200s, want %.200s", name, n, got, want)
+				break
+			}
+		}
+	}
+	head := "\x00\x00\x00\x10ftypheic\x00\x00\x00\x00"
+	for _, list := range []string{
+		"\x01\x00\x00\x00\x00\x00\xff\xff" + strings.Repeat("\x00\x01\x00\x00\x00\x00\xff\xff", 1<<14),
+		"\x00\x00\x00\x00\x44\x00\xff\xff" + strings.Repeat("\x00\x02\x00\x00\xff\xff\x00\x00\x00\x00\xff\xff\xff\xff", 1<<14),
+	} {
+		infe := "\x00\x00\x00\x1cmeta\x00\x00\x00\x00\x00\x00\x00\x00iinf\x00\x00\x00\x00"
+		withoutMetadata([]byte(head + "\x00\x00\x00\x00meta\x00\x00\x00\x00" + infe + "\x00\x00\x00\x00iloc" + list))
+		withoutMetadata([]byte(head + strings.Repeat("\x00\x00\x00\x00meta\x00\x00\x00\x00", 1<<14)))
 	}
 }

@@ -16,11 +16,12 @@ const smallImage = shortestLine
 // isBase64 reports whether a text, which may have the escapes of JSON, is binary data in base64.
 func isBase64(text []byte) bool { return codeEnd(text, 0) == len(text) }
 
-// isPicture reports whether base64 begins like PNG, JPEG, GIF or WebP.
+// isPicture reports whether base64 begins like PNG, JPEG, GIF, WebP, BMP, HEIC or AVIF.
 func isPicture(code []byte) bool {
 	code = bytes.TrimLeft(code, `\`) // of a slash
 	return bytes.HasPrefix(code, []byte("iVBORw0KGgo")) || bytes.HasPrefix(code, []byte("/9j")) ||
-		bytes.HasPrefix(code, []byte("R0lGOD")) || bytes.HasPrefix(code, []byte("UklGR"))
+		bytes.HasPrefix(code, []byte("R0lGOD")) || bytes.HasPrefix(code, []byte("UklGR")) ||
+		isBitmap(code) || isHEIF(code)
 }
 
 // codeEnd returns the end of the base64 that has text[i]. Long lines continue in the next one. In
@@ -75,7 +76,7 @@ func pictures(text []byte, found func(start, end int)) {
 			}
 		}
 		end := i
-		if isPicture(text[start : i+1]) {
+		if isPicture(text[start:]) {
 			if end = codeEnd(text, start); end-start >= smallImage {
 				found(start, end)
 			}
@@ -146,7 +147,7 @@ func decodedImage(code []byte) ([]byte, *base64.Encoding) {
 
 // withoutMetadata returns an image without what its format keeps besides the picture: EXIF, XMP,
 // IPTC, comments, texts, times, previews, and what follows its end. Color profiles stay. It returns
-// nil for what is no PNG, JPEG, GIF or WebP, or cannot be read to its end or to where it was cut.
+// nil for what is none of the formats of isPicture, or cannot be read to its end or to where it was cut.
 func withoutMetadata(b []byte) []byte {
 	switch {
 	case bytes.HasPrefix(b, []byte("\x89PNG\r\n\x1a\n")):
@@ -158,6 +159,10 @@ func withoutMetadata(b []byte) []byte {
 	case bytes.HasPrefix(b, []byte("RIFF")) && len(b) > 12 && string(b[8:12]) == "WEBP":
 		b = b[:min(len(b), max(12, 8+int(binary.LittleEndian.Uint32(b[4:]))))]
 		return bareWebP(b, 12)
+	case bitmapHead(b) > 0:
+		return bareBMP(b)
+	case hasHEIFHead(b):
+		return bareHEIF(b)
 	}
 	return nil
 }

@@ -36,10 +36,10 @@ type Tally struct {
 var NotSearched = []struct{ Name, About string }{
 	{"sealed reasoning", "what providers encrypt; it is removed"},
 	{"signatures", "of reasoning and of calls; they are removed"},
-	{"images", "their pixels, and color profiles; metadata is removed from PNG, JPEG, GIF and WebP; --images drop " +
-		"replaces them"},
-	{"binary data",
-		"what is neither text nor base64, hex or quoted-printable of text: archives, audio, encrypted files"},
+	{"images", "their pixels, and color profiles; metadata is removed from PNG, JPEG, GIF, WebP, BMP, HEIC and AVIF; " +
+		"--images drop replaces them"},
+	{"binary data", "what is neither text nor base64, hex, numbers of bytes or quoted-printable of text: archives, " +
+		"audio, encrypted files"},
 }
 
 // of returns the count of a rule.

@@ -100,7 +100,7 @@ func (x *Run) find(line []byte, first bool) []hit {
 		x.raw(x.s.plain(x.hits[:0], line), line, first)
 		return x.edits
 	}
-	x.hits = x.skeleton(x.hits[:0], line)
+	x.hits = x.s.dropHarmless(line, x.skeleton(x.hits[:0], line))
 	x.across(x.hits, line)
 	for i := range x.walk.tokens {
 		x.token(&x.walk.tokens[i], line, first)

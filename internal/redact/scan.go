@@ -149,19 +149,32 @@ func (s *Scanner) settle(text []byte, hits []hit) []hit {
 	if len(hits) == 0 {
 		return hits
 	}
-	data := dataURLs(text)
-	hits = slices.DeleteFunc(hits, func(h hit) bool {
-		within := func(d cell) bool {
-			return h.start >= d.start && h.end <= d.end && h.end-h.start < (d.end-d.start)/2
-		}
-		return s.r.covered(text, h.start, h.end) || h.rule != s.r.value && slices.ContainsFunc(data, within)
-	})
+	hits = slices.DeleteFunc(s.dropHarmless(text, hits), func(h hit) bool { return s.r.covered(text, h.start, h.end) })
 	for _, h := range hits {
 		if h.text == "" { // inBytes has learned what is in numbers
 			s.learn(h.rule, h.value)
 		}
 	}
 	return merged(text, hits)
+}
+
+// dropHarmless drops hits in the data of a URL, of which they are a part by chance, and certificates in base64.
+// Values that the user gave stay.
+func (s *Scanner) dropHarmless(text []byte, hits []hit) []hit {
+	if len(hits) == 0 {
+		return hits
+	}
+	data := dataURLs(text)
+	return slices.DeleteFunc(hits, func(h hit) bool {
+		within := func(d cell) bool {
+			return h.start >= d.start && h.end <= d.end && h.end-h.start < (d.end-d.start)/2
+		}
+		public := func(head string) bool {
+			at := bytes.Index(text[h.start:min(len(text), h.start+longestWord+len(head))], []byte(head))
+			return at >= 0 && h.start+at < h.end
+		}
+		return h.rule != s.r.value && (slices.ContainsFunc(data, within) || slices.ContainsFunc(publicHeads, public))
+	})
 }
 
 // character returns the range of the character that a place lies within, and the place where it lies within none.

@@ -40,7 +40,7 @@ var nameRoles = func() map[string]role {
 			i18n index group row column routing message locale translation feature registry hot short
 			accelerator known authorized natural surrogate composite unique candidate musical piano house
 			candidate öffentlicher publique pública pubblica публичный открытый restore dictionary lookup
-			etag shard hash sorting grouping keyboard ch checksum jwks publisher`},
+			etag shard hash sorting grouping keyboard ch checksum jwks publisher websocket`},
 		{isProperty, `id ids name names type types file files path paths dir uri url endpoint ttl expiry expires
 			expiration expired expire count counts limit limits length len size sizes version versions
 			algorithm alg algo header headers prefix suffix format policy provider hint field fields label

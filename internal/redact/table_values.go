@@ -21,6 +21,9 @@ var references = []string{
 	"AAAAC3", "./", "../", "~/", `\`, "MD5(", "SHA256:",
 }
 
+// publicHeads begin certificates and public keys in base64.
+var publicHeads = []string{"LS0tLS1CRUdJTiBDRVJU", "LS0tLS1CRUdJTiBQVUJM", "LS0tLS1CRUdJTiBUUlVT"}
+
 // methods are the parts of names of cryptographic methods.
 var methods = wordSet(`aes 128 192 224 256 384 512 1024 2048 4096 gcm cbc ctr ecb sha sha1 sha2 sha3 sha256 sha384
 			sha512 md5 hmac rsa rs256 rs384 rs512 hs256 hs384 hs512 es256 es384 es512 ps256 eddsa ed25519

@@ -243,7 +243,16 @@ func isPlain(v []byte) bool {
 	for _, sign := range []string{"${", "{{", "$(", "://"} {
 		found = found || bytes.Contains(head, []byte(sign))
 	}
-	return found || isVersion(v) || isMethod(v) || isNumbers(v) || isAddress(v)
+	return found || isProduct(v) || isVersion(v) || isMethod(v) || isNumbers(v) || isAddress(v)
+}
+
+// isProduct reports whether a value is a number times a constant: 30*time.Second.
+func isProduct(v []byte) bool {
+	n := digits(v)
+	if n == 0 || n+1 >= len(v) || v[n] != '*' || !isAlpha(v[n+1]) {
+		return false
+	}
+	return !slices.ContainsFunc(v[n+1:], func(c byte) bool { return !isAlpha(c) && c != '.' && c != '_' })
 }
 
 // isAddress reports whether a text is an address in memory: 0xc000123abc.

@@ -23,13 +23,13 @@ type arranger struct {
 // An agent is what the file has of one of them so far.
 type agent struct {
 	name     string
-	leaf     int            // -1 for none
-	asked    []dialect.Span // its prompts
-	since    []dialect.Span // messages since a summary was asked for, nil for none
-	before   int            // prompts before that
-	called   dialect.Span   // the last answer with calls that wait for their results
-	calls    int
-	waiting  bool
+	leaf     int             // -1 for none
+	asked    []dialect.Span  // its prompts
+	since    []dialect.Span  // messages since a summary was asked for, nil for none
+	before   int             // prompts before that
+	called   dialect.Span    // the last answer
+	calls    []string        // the ids of its calls
+	waiting  bool            // for their results
 	skills   bool            // a skill was loaded
 	held     []*dialect.Line // messages that come after the results
 	results  []*dialect.Line // that came, in the order in which calls ended
@@ -207,26 +207,28 @@ func (a *arranger) add(t dialect.Tree, of *agent, by rule.Rule, kind jsonl.Kind,
 func (a *arranger) answer(t dialect.Tree, of *agent, l *dialect.Line) {
 	a.flush(t, of, l)
 	data := t.Read(l.At).Get("data")
-	f := data.All("apiCallId", "model", "toolRequests", "content")
+	f := data.All("apiCallId", "model", "toolRequests", "content", "reasoningText", "reasoningOpaque",
+		"encryptedContent", "reasoningBlocks")
 	id, name := f[0].Text(), f[1].Text()
-	of.calls = 0
-	for range f[2].Elements {
-		of.calls++
+	of.calls = nil
+	for c := range f[2].Elements {
+		of.calls = append(of.calls, c.Get("toolCallId").Text())
 	}
-	l.Rules |= rule.If(of.calls == 0 && isBlank(f[3]), blank) | rule.If(isUnsigned(data), unsigned) |
-		rule.If(isSealed(data), sealed)
-	if of.calls > 0 && id == "" && name == "" { // the program looks at what has ended
+	l.Rules |= rule.If(of.calls == nil && isBlank(f[3]), blank) | rule.If(isUnsigned(f[4], f[5], f[6]), unsigned) |
+		rule.If(isSealed(f[7]), sealed)
+	if of.calls != nil && id == "" && name == "" { // the program looks at what has ended
 		a.add(t, of, ownCall, jsonl.Assistant, l)
 		t.Unanswered(ownCall, of.leaf)
-		of.called, of.waiting = l.At, of.calls > 0
+		of.called, of.waiting = l.At, true
 		return
 	}
 	var used []dialect.Span
 	provider, api := of.provider, of.api
 	if of.usage != nil {
-		if u := t.Read(of.usage.At).Get("data").Get("usage"); u.Get("apiCallId").Is(id) {
-			provider, used = providerOf(u), []dialect.Span{of.usage.At}
-			api = rule.If(u.Get("apiEndpoint").Is("/responses"), responses)
+		u := t.Read(of.usage.At).Get("data").Get("usage").All("apiCallId", "apiEndpoint", "isByok", "providerType")
+		if u[0].Is(id) {
+			provider, used = providerBy(u[2], u[3]), []dialect.Span{of.usage.At}
+			api = rule.If(u[1].Is("/responses"), responses)
 			of.usage, of.used = nil, used
 		}
 	}
@@ -238,7 +240,7 @@ func (a *arranger) answer(t dialect.Tree, of *agent, l *dialect.Line) {
 	}
 	of.chosen = nil
 	a.add(t, of, rule.Answer, jsonl.Assistant, l, used...)
-	of.called, of.waiting = l.At, of.calls > 0
+	of.called, of.waiting = l.At, of.calls != nil
 	if l.Rules.Has(rule.Thinking) && !slices.Contains(of.thought, name) {
 		of.thought = append(of.thought, name)
 	}
@@ -246,15 +248,14 @@ func (a *arranger) answer(t dialect.Tree, of *agent, l *dialect.Line) {
 
 // isUnsigned reports whether an answer has reasoning without a signature of the Messages API or of Chat Completions.
 // The process that got it sends it, and none that resumes the session does.
-func isUnsigned(data jsonl.Value) bool {
-	f := data.All("reasoningText", "reasoningOpaque", "encryptedContent")
-	return f[2].IsString() || len(f[0]) > len(empty) && !f[1].IsString()
+func isUnsigned(text, opaque, encrypted jsonl.Value) bool {
+	return encrypted.IsString() || len(text) > len(empty) && !opaque.IsString()
 }
 
 // isSealed reports whether an answer has other reasoning than one block that can be read.
-func isSealed(data jsonl.Value) bool {
+func isSealed(reasoning jsonl.Value) bool {
 	n := 0
-	for b := range data.Get("reasoningBlocks").Get("blocks").Elements {
+	for b := range reasoning.Get("blocks").Elements {
 		if n++; n > 1 || !b.Get("type").Is("thinking") {
 			return true
 		}
@@ -308,10 +309,7 @@ func (a *arranger) flush(t dialect.Tree, of *agent, by *dialect.Line) {
 	var order []string
 	var call []dialect.Span
 	if of.waiting {
-		call = []dialect.Span{of.called}
-		for c := range t.Read(of.called).Get("data").Get("toolRequests").Elements {
-			order = append(order, c.Get("toolCallId").Text())
-		}
+		call, order = []dialect.Span{of.called}, of.calls
 	}
 	all, had := of.results, call
 	for _, l := range of.results {
@@ -350,7 +348,7 @@ func (a *arranger) flush(t dialect.Tree, of *agent, by *dialect.Line) {
 
 // told adds what the program tells the model, after the results of calls that are still to come.
 func (a *arranger) told(t dialect.Tree, of *agent, l *dialect.Line) {
-	if of.waiting && len(of.results) < of.calls {
+	if of.waiting && len(of.results) < len(of.calls) {
 		of.held = append(of.held, l.Clone())
 		return
 	}
@@ -394,8 +392,13 @@ const github = "github-copilot"
 // providerOf is the provider that a usage names.
 func providerOf(usage jsonl.Value) string {
 	f := usage.All("isByok", "providerType")
-	if f[0].Truthy() && f[1].IsString() {
-		return f[1].Text()
+	return providerBy(f[0], f[1])
+}
+
+// providerBy is the provider by two fields of a usage: whether the user has a key of their own, and whose it is.
+func providerBy(byok, typ jsonl.Value) string {
+	if byok.Truthy() && typ.IsString() {
+		return typ.Text()
 	}
 	return github
 }

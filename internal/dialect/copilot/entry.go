@@ -20,8 +20,9 @@ type maker struct {
 
 // makeEntry is [dialect.Dialect]'s Make.
 func makeEntry(s *dialect.Source) {
-	m := maker{s, s.Add(), s.Lines, s.Lines[0].Get("data")}
-	m.e.Time = s.Lines[0].Get("timestamp")
+	f := s.Lines[0].All("data", "timestamp")
+	m := maker{s, s.Add(), s.Lines, f[0]}
+	m.e.Time = f[1]
 	switch s.Kind {
 	case jsonl.Header:
 		m.e.Set("cwd", m.data.Get("context").Get("cwd"))
@@ -200,7 +201,8 @@ func (m *maker) native(msg *dialect.Message, role string, content jsonl.Value, m
 
 // answer makes an answer. Reasoning is sent again, if it is signed, to the model that it is of.
 func (m *maker) answer() {
-	f := m.data.All("content", "toolRequests", "model", "reasoningText", "reasoningOpaque", "apiCallId")
+	f := m.data.All("content", "toolRequests", "model", "reasoningText", "reasoningOpaque", "apiCallId",
+		"encryptedContent")
 	msg := m.e.Message(jsonl.Assistant)
 	msg.Body()
 	if len(f[3]) > len(empty) && f[3].IsString() {
@@ -228,7 +230,7 @@ func (m *maker) answer() {
 	if calls != nil {
 		more = append(more, jsonl.Field{Name: "tool_calls", Value: dialect.List(calls...)})
 	}
-	if f[4].IsString() && !isUnsigned(m.data) && (m.To.Model == "" || f[2].Is(m.To.Model)) {
+	if f[4].IsString() && !isUnsigned(f[3], f[4], f[6]) && (m.To.Model == "" || f[2].Is(m.To.Model)) {
 		more = append(more, jsonl.Field{Name: "reasoning_text", Value: f[3]},
 			jsonl.Field{Name: "reasoning_opaque", Value: f[4]})
 	}

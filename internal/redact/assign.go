@@ -37,6 +37,7 @@ type nameUse struct{ at, end int32 }
 func (s *Scanner) assigned(dst []hit, text []byte) []hit {
 	slices.SortFunc(s.names, func(a, b nameUse) int { return cmp.Or(int(a.at-b.at), int(b.end-a.end)) })
 	done, head := 0, 0
+	s.lasts = [2]lastWord{{at: -1}, {at: -1}}
 	for _, f := range s.names {
 		if int(f.at) < done {
 			continue

@@ -311,11 +311,37 @@ func (a *assignment) paired() bool {
 	return i < end && nameKeys[string(lowered(a.text[i:end]))]
 }
 
+// The words that last looks for.
+const (
+	lastValue = iota
+	lastAs
+)
+
+// A lastWord is where the last of a word is in what was searched of a text, -1 for nowhere.
+type lastWord struct{ at, searched int }
+
+// last returns where a word is last in a.text[from:a.name.start], -1 for nowhere. What was searched for the name before
+// is not searched again.
+func (a *assignment) last(from, which int, word string) int {
+	known, to := &a.s.lasts[which], a.name.start
+	if known.searched > to {
+		*known = lastWord{at: -1}
+	}
+	start := max(from, known.searched-len(word)+1)
+	a.cost += max(0, to-start)
+	if n := bytes.LastIndex(a.text[min(start, to):to], []byte(word)); n >= 0 {
+		known.at = start + n
+	}
+	if known.searched = to; known.at < from {
+		return -1
+	}
+	return known.at
+}
+
 // before looks for the value of a pair before its name: value: X, name: PASSWORD.
 func (a *assignment) before() {
 	from := max(0, a.name.start-longestLink)
-	at := bytes.LastIndex(a.text[from:a.name.start], []byte("alue"))
-	a.cost += a.name.start - from
+	at := a.last(from, lastValue, "alue") - from
 	if at < 0 {
 		return
 	}
@@ -365,8 +391,7 @@ func (a *assignment) reversed() {
 func (a *assignment) as() {
 	from := max(0, a.name.start-longestName)
 	from += bytes.LastIndexByte(a.text[from:a.name.start], '\n') + 1
-	at := bytes.LastIndex(a.text[from:a.name.start], []byte(" as "))
-	a.cost += a.name.start - from
+	at := a.last(from, lastAs, " as ") - from
 	if at < 0 {
 		return
 	}

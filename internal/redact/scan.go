@@ -46,8 +46,9 @@ type Scanner struct {
 	queue            []foundUse // of tokens and keys
 	names            []nameUse  // words of names
 	namer            nameReader
-	shaped           []int32    // where words of shapeWords end
-	runStart, runEnd int        // the value without quotes that was read last
+	shaped           []int32 // where words of shapeWords end
+	runStart, runEnd int     // the value without quotes that was read last
+	lasts            [2]lastWord
 	commands         []foundUse // of programs and calls
 	marks            []foundUse // of markers
 	markEnds         []int      // by marker: where the last run around it ends

@@ -16,6 +16,7 @@ type arranger struct {
 	order  []*agent
 	beside map[string]dialect.Span // lines that others need: pictures, commands, hooks by their ids, skills by name
 	next   rule.Set                // of the next entry
+	reader *jsonl.HeadReader
 	begun  bool
 	older  bool // a version that sends results in the order in which calls ended
 }
@@ -43,7 +44,21 @@ type agent struct {
 }
 
 func newArranger() dialect.Arranger {
-	return &arranger{agents: map[string]*agent{}, beside: map[string]dialect.Span{}}
+	reader := jsonl.NewHeadReader(jsonl.Pick{Message: answerFields, As: jsonl.Names{Message: "data"}})
+	return &arranger{agents: map[string]*agent{}, beside: map[string]dialect.Span{}, reader: reader}
+}
+
+// answerFields are the fields of an answer, and of its usage, that the arranger looks at.
+var answerFields = []string{"apiCallId", "model", "toolRequests", "content", "reasoningText", "reasoningOpaque",
+	"encryptedContent", "reasoningBlocks", "usage"}
+
+// read returns the answerFields of a line in one pass, valid until the next one is read.
+func (a *arranger) read(t dialect.Tree, at dialect.Span) []jsonl.Value {
+	p, err := a.reader.Read(t.Read(at))
+	if err != nil { // which the tree has reported: it has no line then
+		return make([]jsonl.Value, len(answerFields))
+	}
+	return p.Message
 }
 
 // Next is of [dialect.Arranger].
@@ -206,9 +221,7 @@ func (a *arranger) add(t dialect.Tree, of *agent, by rule.Rule, kind jsonl.Kind,
 // answer adds an answer with its usage, after the model that gave it if that is another one.
 func (a *arranger) answer(t dialect.Tree, of *agent, l *dialect.Line) {
 	a.flush(t, of, l)
-	data := t.Read(l.At).Get("data")
-	f := data.All("apiCallId", "model", "toolRequests", "content", "reasoningText", "reasoningOpaque",
-		"encryptedContent", "reasoningBlocks")
+	f := a.read(t, l.At)
 	id, name := f[0].Text(), f[1].Text()
 	of.calls = nil
 	for c := range f[2].Elements {
@@ -225,7 +238,7 @@ func (a *arranger) answer(t dialect.Tree, of *agent, l *dialect.Line) {
 	var used []dialect.Span
 	provider, api := of.provider, of.api
 	if of.usage != nil {
-		u := t.Read(of.usage.At).Get("data").Get("usage").All("apiCallId", "apiEndpoint", "isByok", "providerType")
+		u := a.read(t, of.usage.At)[8].All("apiCallId", "apiEndpoint", "isByok", "providerType")
 		if u[0].Is(id) {
 			provider, used = providerBy(u[2], u[3]), []dialect.Span{of.usage.At}
 			api = rule.If(u[1].Is("/responses"), responses)

@@ -5,14 +5,14 @@ package gemini
 import "ctxtool/internal/rule"
 
 var compared = []rule.Compared{
-	{Rule: rule.Aside, Version: "", Requests: 244, Equal: 244},
-	{Rule: rule.Prompt, Version: "", Requests: 373, Equal: 372},
-	{Rule: rule.Answer, Version: "", Requests: 354, Equal: 353},
-	{Rule: rule.Result, Version: "", Requests: 341, Equal: 341},
-	{Rule: rule.Image, Version: "", Requests: 5, Equal: 5},
-	{Rule: rule.Call, Version: "", Requests: 341, Equal: 341},
-	{Rule: rule.Compaction, Version: "", Requests: 372, Equal: 371},
-	{Rule: signature, Version: "", Requests: 348, Equal: 341},
-	{Rule: media, Version: "", Requests: 5, Equal: 5},
+	{Rule: rule.Aside, Version: "", Requests: 249, Equal: 249},
+	{Rule: rule.Prompt, Version: "", Requests: 422, Equal: 413},
+	{Rule: rule.Answer, Version: "", Requests: 389, Equal: 386},
+	{Rule: rule.Result, Version: "", Requests: 372, Equal: 372},
+	{Rule: rule.Image, Version: "", Requests: 12, Equal: 10},
+	{Rule: rule.Call, Version: "", Requests: 372, Equal: 372},
+	{Rule: rule.Compaction, Version: "", Requests: 419, Equal: 410},
+	{Rule: signature, Version: "", Requests: 414, Equal: 372},
+	{Rule: media, Version: "", Requests: 12, Equal: 10},
 	{Rule: lateCall, Version: "", Requests: 5, Equal: 1},
 }

@@ -5,7 +5,18 @@ package qwen
 import "ctxtool/internal/rule"
 
 var compared = []rule.Compared{
-	{Rule: rule.Unread, Version: "0.24.4", Requests: 7, Equal: 7},
+	{Rule: rule.Aside, Version: "0.15.10", Requests: 18, Equal: 18},
+	{Rule: rule.Prompt, Version: "0.15.10", Requests: 29, Equal: 29},
+	{Rule: rule.Answer, Version: "0.15.10", Requests: 22, Equal: 22},
+	{Rule: rule.Result, Version: "0.15.10", Requests: 21, Equal: 21},
+	{Rule: rule.Note, Version: "0.15.10", Requests: 2, Equal: 2},
+	{Rule: rule.Thinking, Version: "0.15.10", Requests: 6, Equal: 6},
+	{Rule: rule.Call, Version: "0.15.10", Requests: 21, Equal: 21},
+	{Rule: rule.Compaction, Version: "0.15.10", Requests: 4, Equal: 4},
+	{Rule: form, Version: "0.15.10", Of: "openai", Requests: 21, Equal: 21},
+	{Rule: reminder, Version: "0.15.10", Requests: 51, Equal: 29},
+
+	{Rule: rule.Unread, Version: "0.24.4", Requests: 8, Equal: 7},
 	{Rule: rule.Aside, Version: "0.24.4", Requests: 336, Equal: 336},
 	{Rule: rule.Prompt, Version: "0.24.4", Requests: 390, Equal: 390},
 	{Rule: rule.Answer, Version: "0.24.4", Requests: 371, Equal: 371},
@@ -18,7 +29,7 @@ var compared = []rule.Compared{
 	{Rule: form, Version: "0.24.4", Requests: 1, Equal: 1},
 	{Rule: form, Version: "0.24.4", Of: "openai", Requests: 359, Equal: 359},
 	{Rule: media, Version: "0.24.4", Of: "qwen3.5-plus", Requests: 4, Equal: 4},
-	{Rule: reminder, Version: "0.24.4", Requests: 396, Equal: 390},
+	{Rule: reminder, Version: "0.24.4", Requests: 397, Equal: 390},
 	{Rule: cancelled, Version: "0.24.4", Requests: 8, Equal: 5},
 	{Rule: resumption, Version: "0.24.4", Requests: 2, Equal: 1},
 }

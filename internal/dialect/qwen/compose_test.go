@@ -8,9 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	"ctxtool/internal/dialect/qwen"
 	"ctxtool/internal/test/must"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/jsonl"
 )
 
 // TestComposed holds messages to what the program makes of lines, by the model that is asked.
@@ -79,5 +81,19 @@ func TestComposed(t *testing.T) {
 			t.Errorf("%s:\n%s\nwant\n%s", c.name, strings.Join(got, "\n"), strings.Join(c.want, "\n"))
 		}
 		s.Close()
+	}
+}
+
+// TestSniff recognises a session by its first line, which older versions write without a provenance.
+func TestSniff(t *testing.T) {
+	const id = `{"uuid":"u","parentUuid":null,"sessionId":"s","type":"system"`
+	for line, is := range map[string]bool{
+		id + `,"subtype":"at_command","systemPayload":{"filesRead":["a.png"]}}`: true,
+		id + `,"subtype":"at_command"}`:                                         false,
+		id + `,"systemPayload":{}}`:                                             false,
+	} {
+		if qwen.Dialect.Sniff(jsonl.Value(line)) != is {
+			t.Errorf("%s: it is a session: want %t", line, is)
+		}
 	}
 }

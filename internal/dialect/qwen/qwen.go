@@ -80,7 +80,7 @@ func nests(name, id string) []dialect.Nest {
 
 // about is what a line says about the session. Each one does.
 func about(line jsonl.Value) (a chat.About, ok bool) {
-	f := line.All("sessionId", "cwd", "timestamp", "uuid", "message", "systemPayload", "provenance")
+	f := line.All("sessionId", "cwd", "timestamp", "uuid", "message", "systemPayload", "subtype")
 	ok = f[0].IsString() && f[3].IsString() && (f[4].Get("parts").IsArray() || f[5].IsObject() && f[6].IsString())
 	return chat.About{ID: f[0], CWD: f[1], Time: f[2], Title: f[5].Get("customTitle")}, ok
 }

@@ -86,10 +86,17 @@ var (
 	qwenAsks      = regexp.MustCompile(`<state_snapshot>|^Managed memory has|^First, reason in your <analysis>`)
 )
 
-// qwenClean takes out reminders, which each process makes for itself.
+// qwenGot answers what a process of an older version says of its environment, in a message of its own.
+const qwenGot = "Got it. Thanks for the context!"
+
+// qwenClean takes out reminders and the environment, which each process makes for itself.
 func qwenClean(_ string, body object) (summary bool) {
 	var kept []any
 	all := list(body, "messages")
+	got := func(k int) bool { return k < len(all) && all[k].(object)["content"] == qwenGot }
+	if k := slices.IndexFunc(all, func(m any) bool { return m.(object)["role"] != "system" }); k >= 0 && got(k+1) {
+		all = slices.Delete(all, k, k+2)
+	}
 	for k, m := range all {
 		m := m.(object)
 		if m["role"] != "user" {

@@ -58,6 +58,7 @@ type database struct {
 	state databaseState
 	pool  *sql.DB
 	conn  *sql.Conn
+	made  []byte        // the line of the last row
 	zstd  *zstd.Decoder // nil until a row needs it
 }
 

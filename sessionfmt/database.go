@@ -98,6 +98,7 @@ func (db *database) session(id string) (*source, error) {
 		}
 		return out.Flush()
 	})
+	db.made = nil // a row may be large, and copies are kept
 	if err == nil {
 		lines.instead = "it is in a database"
 	}
@@ -193,9 +194,9 @@ func (db *database) whole(t dialect.Table, id string) (bool, error) {
 	return true, nil
 }
 
-// line is a row as a line. A text that is a JSON object stands as it is.
+// line is a row as a line, until the next one is made. A text that is a JSON object stands as it is.
 func (db *database) line(table string, r *row) []byte {
-	line := append(jsonl.AppendQuoted([]byte(`{"table":`), table), ',')
+	line := append(jsonl.AppendQuoted(append(db.made[:0], `{"table":`...), table), ',')
 	for k, v := range r.values {
 		if v == nil {
 			continue
@@ -207,7 +208,7 @@ func (db *database) line(table string, r *row) []byte {
 		case float64:
 			line = strconv.AppendFloat(line, v, 'g', -1, 64)
 		case string:
-			line = appendColumn(line, []byte(v))
+			line = appendColumn(line, v)
 		case []byte:
 			line = fmt.Appendf(line, `"%x"`, v)
 		default: // a column of times or of truth values
@@ -217,28 +218,33 @@ func (db *database) line(table string, r *row) []byte {
 	}
 	ms := int64(0)
 	if db.by.Database.Time != nil {
-		ms = db.by.Database.Time(append(bytes.Clone(line[:len(line)-1]), '}'))
+		line[len(line)-1] = '}'
+		ms = db.by.Database.Time(line)
+		line[len(line)-1] = ','
 	}
 	if ms > 0 {
 		line = append(append(line, `"timestamp":`...), dialect.Stamp(ms)...)
 	} else {
 		line = line[:len(line)-1]
 	}
-	return append(line, "}\n"...)
+	db.made = append(line, "}\n"...)
+	return db.made
 }
 
 // appendColumn appends a text, or the object that it is.
-func appendColumn(line, text []byte) []byte {
-	if v, err := jsonl.ParseValue(text); err == nil && v.IsObject() {
-		if bytes.IndexByte(text, '\n') < 0 {
-			return append(line, text...)
+func appendColumn(line []byte, text string) []byte {
+	begin := len(line)
+	line = append(line, text...)
+	if v, err := jsonl.ParseValue(line[begin:]); err == nil && v.IsObject() {
+		if strings.IndexByte(text, '\n') < 0 {
+			return line
 		}
 		var one bytes.Buffer
-		if json.Compact(&one, text) == nil {
-			return append(line, one.Bytes()...)
+		if json.Compact(&one, line[begin:]) == nil {
+			return append(line[:begin], one.Bytes()...)
 		}
 	}
-	return jsonl.AppendQuoted(line, string(text))
+	return jsonl.AppendQuoted(line[:begin], text)
 }
 
 // InDatabase passes the sessions of a database to see: the name with which each is opened, its
@@ -253,7 +259,7 @@ func InDatabase(disk Disk, file string, see func(name string, row jsonl.Value, b
 			if err != nil {
 				return err
 			}
-			line := jsonl.Value(bytes.TrimSuffix(db.line(d.Sessions, row), []byte{'\n'}))
+			line := jsonl.Value(bytes.Clone(bytes.TrimSuffix(db.line(d.Sessions, row), []byte{'\n'})))
 			if by := Sniff(line); by != nil {
 				see(filepath.Join(file, row.text(d.ID)), line, by, row.text(d.Parent) != "")
 			}

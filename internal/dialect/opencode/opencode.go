@@ -103,23 +103,40 @@ func sessionID(line jsonl.Value) jsonl.Value {
 // fileID is the id by the name of a session in a database.
 func fileID(name string) (id string, part bool) { return filepath.Base(name), false }
 
-// written is when a row was written: of an event, when what it has was.
-func written(line jsonl.Value) int64 {
-	data := line.Get("data")
-	if at := data.Get("time"); at.IsNumber() {
-		return at.Int()
-	}
-	for _, of := range []jsonl.Value{data.Get("info").Get("time"), data.Get("time")} {
-		for _, name := range []string{"updated", "completed", "created"} {
-			if at := of.Get(name); at.IsNumber() {
-				return at.Int()
-			}
+// A dated is what tells when a row was written.
+type dated struct {
+	updated jsonl.Value `member:"time_updated"`
+	created jsonl.Value `member:"time_created"`
+	data    struct {
+		raw  jsonl.Value
+		time times
+		info struct {
+			raw  jsonl.Value
+			time times
 		}
 	}
-	if at := line.Get("time_updated"); at.IsNumber() {
-		return at.Int()
+}
+
+// times are those of a message or a part; an event of a part has only a number, which is raw.
+type times struct{ raw, updated, completed, created jsonl.Value }
+
+var datedShape = jsonl.ShapeOf[dated]()
+
+// written is when a row was written: of an event, when what it has was.
+func written(line jsonl.Value) int64 {
+	var (
+		c jsonl.Cursor
+		d dated
+	)
+	datedShape.Read(c.Reset(line), &d)
+	info, data := &d.data.info.time, &d.data.time
+	for _, at := range []jsonl.Value{data.raw, info.updated, info.completed, info.created,
+		data.updated, data.completed, data.created, d.updated} {
+		if at.IsNumber() {
+			return at.Int()
+		}
 	}
-	return line.Get("time_created").Int()
+	return d.created.Int()
 }
 
 // What a line is.

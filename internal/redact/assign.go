@@ -436,7 +436,7 @@ func (a *assignment) wide() {
 			a.at += n
 			r, n = utf8.DecodeRune(a.text[a.at:])
 		}
-		if word := string(a.text[start:a.at]); particles[word] || linkWords[word] {
+		if word := a.text[start:a.at]; particles[string(word)] || linkWords[string(word)] {
 			a.said = true
 			return
 		}

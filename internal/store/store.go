@@ -360,7 +360,7 @@ func ReadHeader(disk sessionfmt.Disk, name string) HeaderInfo {
 		defer f.Close()
 		d := dialect.NewDocument(f, f.Size(), nil)
 		for found := true; found && err == nil; {
-			if found, err = d.List(dialect.Messages); !found {
+			if found, _ = d.List(dialect.Messages); !found {
 				break
 			}
 			if by := sessionfmt.Sniff(d.Head); by != nil && by.Files.Own != "" { // the rest is beside it

@@ -13,7 +13,8 @@ type Set struct {
 // nibbles tells which bytes are in a set: those whose low and high four bits have a bit in common.
 type nibbles struct{ low, high [16]byte }
 
-// NewSet returns the set of some bytes, without single backslashes that one of the bytes of after follows.
+// NewSet returns the set of some bytes, without single backslashes that one of the bytes of after follows. It panics
+// where after has more bytes than the kernel can tell apart from others: Index could not find what that skips.
 func NewSet(of, after []byte) *Set {
 	s := &Set{}
 	for _, c := range of {
@@ -23,6 +24,11 @@ func NewSet(of, after []byte) *Set {
 		s.after[c] = 1
 	}
 	s.in, s.plain = nibblesOf(&s.has), nibblesOf(&s.after)
+	for c, is := range s.after {
+		if s.plain.low[c&15]&s.plain.high[c>>4] != 0 && is == 0 {
+			panic("jsonl: NewSet: too many bytes after a backslash")
+		}
+	}
 	return s
 }
 

@@ -49,3 +49,17 @@ func slowIndex(s *Set, text []byte, i int) int {
 	}
 	return len(text)
 }
+
+// TestSetTooLarge: a set that the kernel would get wrong cannot be made.
+func TestSetTooLarge(t *testing.T) {
+	var after []byte
+	for high := range 12 {
+		after = append(after, byte(high<<4|high))
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a set of twelve rows with different bytes was made")
+		}
+	}()
+	NewSet([]byte{'\\'}, after)
+}

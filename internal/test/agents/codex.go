@@ -73,10 +73,7 @@ func codexArgs(p *Player, s *Step) (args []string) {
 	for _, set := range []json.RawMessage{p.Script.Settings, s.Settings} {
 		args = append(args, overrides("", set)...)
 	}
-	servers := s.MCP
-	if servers == nil {
-		servers = p.Script.MCP
-	}
+	_, servers := p.given(s)
 	args = append(append(append(args, overrides("mcp_servers.", servers)...), p.Script.Args...), s.Args...)
 	switch {
 	case s.Continue:

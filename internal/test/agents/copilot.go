@@ -41,10 +41,7 @@ func copilotArgs(p *Player, s *Step) (args []string) {
 		args = append(args, "--session-id="+id)
 	}
 	args = append(args, "--allow-all-tools", "--model", or(s.Model, or(p.Script.Model, "claude-sonnet-4.5")))
-	servers := s.MCP
-	if servers == nil {
-		servers = p.Script.MCP
-	}
+	_, servers := p.given(s)
 	if servers != nil {
 		args = append(args, "--additional-mcp-config", `{"mcpServers":`+string(servers)+`}`)
 	}

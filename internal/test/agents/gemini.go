@@ -46,13 +46,7 @@ func geminiSettings(more, servers json.RawMessage) error {
 
 // geminiArgs are the arguments of a step. A session gets an id by its label: requests name none.
 func geminiArgs(p *Player, s *Step) (args []string) {
-	settings, servers := s.Settings, s.MCP
-	if settings == nil {
-		settings = p.Script.Settings
-	}
-	if servers == nil {
-		servers = p.Script.MCP
-	}
+	settings, servers := p.given(s)
 	must.Do(geminiSettings(settings, servers))
 	from := p.sessions[s.From]
 	switch {

@@ -209,6 +209,17 @@ func (p *Player) stored() (all, began []string) {
 	return all, began
 }
 
+// given are the settings and the MCP servers of a step, else those of its script.
+func (p *Player) given(s *Step) (settings, servers json.RawMessage) {
+	if settings = s.Settings; settings == nil {
+		settings = p.Script.Settings
+	}
+	if servers = s.MCP; servers == nil {
+		servers = p.Script.MCP
+	}
+	return settings, servers
+}
+
 // of is a duration, or another where it is not set.
 func (d Duration) of(unset time.Duration) time.Duration {
 	if d == 0 {

@@ -49,13 +49,7 @@ func qwenSettings(more json.RawMessage) error {
 
 // qwenArgs are the arguments of a step. A session gets an id by its label: requests name none.
 func qwenArgs(p *Player, s *Step) (args []string) {
-	settings, servers := s.Settings, s.MCP
-	if settings == nil {
-		settings = p.Script.Settings
-	}
-	if servers == nil {
-		servers = p.Script.MCP
-	}
+	settings, servers := p.given(s)
 	must.Do(qwenSettings(settings))
 	from := p.sessions[s.From]
 	switch {

@@ -49,7 +49,7 @@ check:
 	@test -z "$$(gofmt -l .)" || { echo "gofmt would change:"; gofmt -l .; exit 1; }
 	$(GO) vet ./...
 	$(GO) run honnef.co/go/tools/cmd/staticcheck@$(STATICCHECK) ./...
-	$(GO) test -race -run $(RACED) ./sessionfmt ./internal/redact ./compact ./cmd/ctxtool
+	$(GO) test -race -run $(RACED) ./sessionfmt ./internal/lens/redact ./compact ./cmd/ctxtool
 	$(GO) test -tags poison -run 'Script|Law|TestRestore' ./compact ./cmd/ctxtool
 	$(MAKE) fuzz
 
@@ -84,12 +84,12 @@ check-all:
 	fi
 
 golden:
-	$(GO) test ./cmd/ctxtool ./internal/check ./migrate -update
+	$(GO) test ./cmd/ctxtool ./internal/lens/check ./migrate -update
 
 # A mutant takes as long as the tests of its package: of a small one seconds, of a large one hours.
 # MUTANTFLAGS="--diff main" takes only the lines that a branch changed.
 GREMLINS ?= v0.6.0
-MUTATED  ?= internal/base/times internal/gate replay/models
+MUTATED  ?= internal/base/times internal/lens/gate replay/models
 mutants:
 	@set -e; for package in $(MUTATED); do \
 		$(GO) run github.com/go-gremlins/gremlins/cmd/gremlins@$(GREMLINS) unleash --workers 2 --timeout-coefficient 5 $(MUTANTFLAGS) ./$$package; \
@@ -103,10 +103,10 @@ BENCH_DIR ?= $(CACHE)/ctxtool-bench
 bench: build
 	$(GO) test ./internal/test/bench -count=1 -timeout 0 -v -run TestContests -dir $(BENCH_DIR) -pi $(PI_DIR) -ccusage $(CCUSAGE) -tiktoken $(TIKTOKEN_DIR) $(BENCHFLAGS)
 	bin/ctxtool render $(BENCH_DIR)/100m.jsonl -f html -o $(BENCH_DIR)/100m.html
-	CTXTOOL_BENCH_HTML=$(BENCH_DIR)/100m.html $(GO) test -run '^$$' -bench Browse -benchtime 1x ./internal/html
-	CTXTOOL_BENCH_PAGE=$(BENCH_DIR)/100m.jsonl $(GO) test -run '^$$' -bench HTML ./internal/html
-	CTXTOOL_BENCH_SESSION=$(BENCH_DIR)/1g.jsonl $(GO) test -run '^$$' -bench . ./sessionfmt ./replay ./internal/test/gen ./internal/transcript ./internal/base/markdown ./internal/redact ./replay/tokens ./compact
-	$(GO) test -run '^$$' -bench . -benchtime 1x ./internal/simulate
+	CTXTOOL_BENCH_HTML=$(BENCH_DIR)/100m.html $(GO) test -run '^$$' -bench Browse -benchtime 1x ./internal/out/html
+	CTXTOOL_BENCH_PAGE=$(BENCH_DIR)/100m.jsonl $(GO) test -run '^$$' -bench HTML ./internal/out/html
+	CTXTOOL_BENCH_SESSION=$(BENCH_DIR)/1g.jsonl $(GO) test -run '^$$' -bench . ./sessionfmt ./replay ./internal/test/gen ./internal/out/transcript ./internal/base/markdown ./internal/lens/redact ./replay/tokens ./compact
+	$(GO) test -run '^$$' -bench . -benchtime 1x ./internal/lens/simulate
 
 # The same commit makes the same files: what is in them is as old as the commit. Each system is
 # built at once with the others; what they share is made before.
@@ -145,8 +145,8 @@ clean:
 GITLEAKS ?= v8.30.1
 rules:
 	dir=$$($(GO) mod download -json github.com/zricethezav/gitleaks/v8@$(GITLEAKS) | sed -n 's/.*"Dir": "\(.*\)".*/\1/p') && \
-	install -m 644 $$dir/config/gitleaks.toml internal/redact/gitleaks.toml && \
-	install -m 644 $$dir/LICENSE internal/redact/gitleaks.LICENSE
+	install -m 644 $$dir/config/gitleaks.toml internal/lens/redact/gitleaks.toml && \
+	install -m 644 $$dir/LICENSE internal/lens/redact/gitleaks.LICENSE
 
 # gitleaks' program is built outside of this module; trufflehog runs if it is on the PATH.
 # REPORTFLAGS="-gitleaks=" leaves both out.
@@ -208,22 +208,22 @@ axe:
 duckdb:
 	npm install --prefix $(DUCKDB_DIR) --ignore-scripts --no-audit --no-fund @duckdb/node-api@1.5.6-r.1 hyparquet@1.31.5 hyparquet-compressors@1.1.2
 
-# The libraries in pages, unchanged. internal/html/lib/README.md lists them with their checksums,
+# The libraries in pages, unchanged. internal/out/html/lib/README.md lists them with their checksums,
 # which tests compare.
 libs:
 	@dir=$$(mktemp -d) && trap 'rm -rf $$dir' EXIT && \
 	npm install --prefix $$dir --ignore-scripts --no-audit --no-fund markdown-it@15.0.3 @highlightjs/cdn-assets@11.12.0 && \
-	grep -v sourceMappingURL $$dir/node_modules/markdown-it/dist/browser/markdown-it.umd.min.js > internal/html/lib/markdown-it.js && \
-	install -m 644 $$dir/node_modules/markdown-it/LICENSE internal/html/lib/markdown-it.LICENSE && \
-	install -m 644 $$dir/node_modules/@highlightjs/cdn-assets/highlight.min.js internal/html/lib/highlight.js && \
-	install -m 644 $$dir/node_modules/@highlightjs/cdn-assets/LICENSE internal/html/lib/highlight.LICENSE && \
+	grep -v sourceMappingURL $$dir/node_modules/markdown-it/dist/browser/markdown-it.umd.min.js > internal/out/html/lib/markdown-it.js && \
+	install -m 644 $$dir/node_modules/markdown-it/LICENSE internal/out/html/lib/markdown-it.LICENSE && \
+	install -m 644 $$dir/node_modules/@highlightjs/cdn-assets/highlight.min.js internal/out/html/lib/highlight.js && \
+	install -m 644 $$dir/node_modules/@highlightjs/cdn-assets/LICENSE internal/out/html/lib/highlight.LICENSE && \
 	for name in entities linkify-it mdurl punycode.js uc.micro; do \
-		cat $$dir/node_modules/$$name/LICENSE* > internal/html/lib/$$name.LICENSE; \
+		cat $$dir/node_modules/$$name/LICENSE* > internal/out/html/lib/$$name.LICENSE; \
 	done
 
 SCREENSHOTS ?= screenshots
 screenshots:
-	$(GO) test ./internal/html -count=1 -run TestScreenshots -screenshots $(abspath $(SCREENSHOTS))
+	$(GO) test ./internal/out/html -count=1 -run TestScreenshots -screenshots $(abspath $(SCREENSHOTS))
 
 # What the policies of each agent would have cost and lost over real and generated sessions.
 compared: build

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"ctxtool/internal/activity"
-	"ctxtool/internal/phrase"
+	"ctxtool/internal/read/activity"
+	"ctxtool/internal/read/phrase"
 	"ctxtool/sessionfmt/jsonl"
 )
 

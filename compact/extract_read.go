@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"ctxtool/internal/activity"
+	"ctxtool/internal/read/activity"
 	"ctxtool/sessionfmt/jsonl"
 )
 

@@ -9,9 +9,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"ctxtool/internal/activity"
 	"ctxtool/internal/base/lazy"
-	"ctxtool/internal/phrase"
+	"ctxtool/internal/read/activity"
+	"ctxtool/internal/read/phrase"
 )
 
 // oneLine returns a text on one line of valid UTF-8. It cuts a longer text at the end of a

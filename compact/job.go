@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"ctxtool/internal/phrase"
+	"ctxtool/internal/read/phrase"
 	"ctxtool/replay"
 	"ctxtool/replay/models"
 	"ctxtool/replay/tokens"

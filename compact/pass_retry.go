@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"ctxtool/internal/activity"
+	"ctxtool/internal/read/activity"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt/jsonl"
 )

@@ -1,7 +1,7 @@
 package compact
 
 import (
-	"ctxtool/internal/activity"
+	"ctxtool/internal/read/activity"
 	"ctxtool/replay/tokens"
 	"slices"
 	"strings"

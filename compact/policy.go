@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"ctxtool/internal/phrase"
+	"ctxtool/internal/read/phrase"
 	"ctxtool/replay"
 	"ctxtool/replay/models"
 	"ctxtool/replay/prompt"

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"ctxtool/internal/activity"
+	"ctxtool/internal/read/activity"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/activity"
+	"ctxtool/internal/read/activity"
 	"ctxtool/replay/tokens"
 )
 

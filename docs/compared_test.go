@@ -6,9 +6,9 @@ import (
 	"regexp"
 	"testing"
 
-	"ctxtool/internal/dialect"
-	"ctxtool/internal/dialect/pi"
-	"ctxtool/internal/rule"
+	"ctxtool/internal/read/dialect"
+	"ctxtool/internal/read/dialect/pi"
+	"ctxtool/internal/read/rule"
 	"ctxtool/internal/test/must"
 	"ctxtool/sessionfmt"
 )

@@ -30,8 +30,8 @@ func TestExported(t *testing.T) {
 			}
 		}
 	}
-	for pkg := range strings.FieldsSeq(strings.Join(ranks, " ")) {
-		if !slices.Contains(public, pkg) && !strings.HasPrefix(pkg, "internal/") && !command(t, pkg) {
+	for _, pkg := range packages() {
+		if !slices.Contains(public, pkg) && !strings.HasPrefix(pkg, "internal/") && pkg != "docs/checks" && !command(t, pkg) {
 			t.Errorf("%s is public, and the list does not have it", pkg)
 		}
 	}

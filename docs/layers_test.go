@@ -1,8 +1,6 @@
 package docs_test
 
 import (
-	"go/parser"
-	"go/token"
 	"io/fs"
 	"path"
 	"path/filepath"
@@ -10,49 +8,35 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"ctxtool/internal/test/must"
 )
 
-// ranks are the packages, lowest first. A package imports only packages of lower ranks, and none of
-// its own (design.md). Those in leaves are below all of them, and know nothing of sessions; what
-// is in internal/test is imported by tests alone.
-var ranks = []string{
-	"sessionfmt/jsonl internal/rule",
-	"internal/activity internal/dialect internal/unread replay/models replay/tokens",
-	"internal/dialect/chat internal/dialect/claude internal/dialect/codex internal/dialect/copilot " +
-		"internal/dialect/openclaw internal/dialect/opencode internal/dialect/pi internal/fields replay/weigh",
-	"internal/dialect/cline internal/dialect/gemini internal/dialect/gsh internal/dialect/swecli internal/dialect/yagent",
-	"internal/dialect/qwen",
-	"sessionfmt",
-	"internal/browse internal/outline internal/phrase internal/store replay/origin sessionfmt/sqlite",
-	"internal/keep internal/linediff internal/redact internal/serve internal/terminal replay/prompt",
-	"internal/ops",
-	"replay",
-	"internal/baseline internal/body internal/check internal/diff internal/entry internal/state internal/survival internal/trace " +
-		"internal/transcript migrate replay/ledger",
-	"internal/cache internal/page internal/reuse internal/search internal/sessionlog",
-	"internal/report replay/hook",
-	"compact",
-	"internal/config internal/notes internal/plan internal/simulate stats",
-	"internal/doctor internal/export internal/gate internal/html",
-	"render",
-	"cmd/ctxtool",
+// layers are the folders, lowest first (design.md 1). A package imports what stands on its own layer or on a
+// lower one; that nothing on one layer imports itself in a circle is the compiler's to see. What is in
+// internal/test is imported by tests alone.
+var layers = []string{
+	"docs internal/base",
+	"sessionfmt replay internal/read",
+	"stats compact migrate internal/lens",
+	"render internal/out",
+	"cmd",
+	"internal/test",
 }
 
-// rankOf returns the rank of a package, from 1, and 0 for one that has none. What tests alone import
-// is above all others.
-func rankOf(pkg string) int {
-	switch {
-	case strings.HasPrefix(pkg, "internal/base/"), pkg == "docs", strings.HasPrefix(pkg, "docs/"):
-		return 1
-	case strings.HasPrefix(pkg, "internal/test/"):
-		return len(ranks) + 2
+// upstairs are the packages that stand on a higher layer than their folder.
+var upstairs = map[string]int{"replay/hook": 3}
+
+// layerOf returns the layer of a package, from 1, and 0 for one that has none.
+func layerOf(pkg string) int {
+	if layer := upstairs[pkg]; layer > 0 {
+		return layer
 	}
-	for k, row := range ranks {
-		if slices.Contains(strings.Fields(row), pkg) {
-			return k + 2
-		}
-	}
-	return 0
+	return 1 + slices.IndexFunc(layers, func(row string) bool {
+		return slices.ContainsFunc(strings.Fields(row), func(dir string) bool {
+			return pkg == dir || strings.HasPrefix(pkg, dir+"/")
+		})
+	})
 }
 
 // modules are the packages that import a module of others, by the beginning of its path.
@@ -60,64 +44,39 @@ var modules = map[string]string{
 	"github.com/chromedp/":                       "internal/test/browser",
 	"github.com/clipperhouse/displaywidth":       "render",
 	"github.com/gofrs/flock":                     "sessionfmt",
-	"github.com/google/jsonschema-go/jsonschema": "internal/check",
-	"github.com/klauspost/compress/flate":        "internal/html",
-	"github.com/klauspost/compress/zstd":         "internal/export internal/keep internal/test/agents internal/test/gen/tables replay/tokens sessionfmt",
-	"github.com/modelcontextprotocol/go-sdk/mcp": "internal/serve",
+	"github.com/google/jsonschema-go/jsonschema": "internal/lens/check",
+	"github.com/klauspost/compress/flate":        "internal/out/html",
+	"github.com/klauspost/compress/zstd":         "internal/out/export internal/read/keep internal/test/agents internal/test/gen/tables replay/tokens sessionfmt",
+	"github.com/modelcontextprotocol/go-sdk/mcp": "internal/out/serve",
 	"github.com/olekukonko/tablewriter":          "render",
-	"github.com/pelletier/go-toml/v2":            "internal/config internal/redact internal/gate internal/serve",
-	"github.com/sergi/go-diff/diffmatchpatch":    "internal/linediff",
+	"github.com/pelletier/go-toml/v2":            "internal/out/config internal/lens/redact internal/lens/gate internal/out/serve",
+	"github.com/sergi/go-diff/diffmatchpatch":    "internal/out/linediff",
 	"github.com/spf13/cobra":                     "cmd/ctxtool internal/base/help",
 	"github.com/spf13/pflag":                     "cmd/ctxtool internal/base/help",
-	"github.com/spf13/viper":                     "internal/config",
+	"github.com/spf13/viper":                     "internal/out/config",
 	"golang.org/x/sys/cpu":                       "sessionfmt/jsonl",
 	"golang.org/x/term":                          "cmd/ctxtool",
-	"golang.org/x/text":                          "internal/search",
-	"modernc.org/sqlite":                         "internal/export internal/test/gen/tables sessionfmt/sqlite",
-	"mvdan.cc/sh/v3/syntax":                      "internal/activity",
+	"golang.org/x/text":                          "internal/lens/search",
+	"modernc.org/sqlite":                         "internal/out/export internal/test/gen/tables sessionfmt/sqlite",
+	"mvdan.cc/sh/v3/syntax":                      "internal/read/activity",
 }
 
-// TestLayers: each package imports lower ranks, and modules of others only where they are listed.
+// TestLayers: each package imports its own layer and lower ones, and modules of others only where they are listed.
 func TestLayers(t *testing.T) {
 	used := map[string]bool{}
-	err := filepath.WalkDir("..", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !strings.HasSuffix(name, ".go") {
-			return err
+	for _, pkg := range packages() {
+		layer := layerOf(pkg)
+		if layer == 0 {
+			t.Errorf("%s stands on no layer", pkg)
 		}
-		pkg := path.Dir(strings.TrimPrefix(filepath.ToSlash(name), "../"))
-		used[pkg] = true
-		rank := rankOf(pkg)
-		if rank == 0 {
-			t.Errorf("%s has no rank", pkg)
-		}
-		if strings.HasSuffix(name, "_test.go") {
-			return nil // a test imports what it compares with
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
-		if err != nil {
-			return err
-		}
-		for _, spec := range file.Imports {
-			dep, err := strconv.Unquote(spec.Path.Value)
-			if err != nil {
-				return err
-			}
+		for _, dep := range imports(t, pkg) {
 			own, ours := strings.CutPrefix(dep, "ctxtool/")
 			switch {
-			case ours && rankOf(own) >= rank && rank <= len(ranks)+1:
-				t.Errorf("%s, of rank %d, imports %s, of rank %d", name, rank, own, rankOf(own))
+			case ours && layerOf(own) > layer:
+				t.Errorf("%s, on layer %d, imports %s, on layer %d", pkg, layer, own, layerOf(own))
 			case !ours && strings.Contains(dep, ".") && !listed(dep, pkg, used):
-				t.Errorf("%s imports %s, which is not listed for it", name, dep)
+				t.Errorf("%s imports %s, which is not listed for it", pkg, dep)
 			}
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for pkg := range strings.FieldsSeq(strings.Join(ranks, " ")) {
-		if !used[pkg] {
-			t.Errorf("%s has a rank, and is not there", pkg)
 		}
 	}
 	for module := range modules {
@@ -125,6 +84,28 @@ func TestLayers(t *testing.T) {
 			t.Errorf("nothing imports %s", module)
 		}
 	}
+}
+
+// packages returns the folders that have Go files.
+func packages() (all []string) {
+	must.Do(filepath.WalkDir("..", func(name string, d fs.DirEntry, err error) error {
+		if pkg := path.Dir(strings.TrimPrefix(filepath.ToSlash(name), "../")); strings.HasSuffix(name, ".go") &&
+			!slices.Contains(all, pkg) {
+			all = append(all, pkg)
+		}
+		return err
+	}))
+	return all
+}
+
+// imports returns what the files of a folder import; those of tests aside, which import what they compare with.
+func imports(t *testing.T, pkg string) (all []string) {
+	for _, file := range parsed(t, filepath.Join("..", filepath.FromSlash(pkg))) {
+		for _, spec := range file.Imports {
+			all = append(all, must.Get(strconv.Unquote(spec.Path.Value)))
+		}
+	}
+	return all
 }
 
 // listed reports whether a package may import a package of another module, and marks that one as used.

@@ -16,11 +16,11 @@ import (
 )
 
 const (
-	widestLine  = 120                         // columns, where a tab takes four
-	mostWide    = 60                          // lines that are wider; raw strings are among them
-	longestFile = 470                         // lines
-	rowsOfRules = "../internal/redact/table_" // tables with a rule in a line
-	fewComments = 12                          // of a hundred lines of public packages that are not blank
+	widestLine  = 120                              // columns, where a tab takes four
+	mostWide    = 60                               // lines that are wider; raw strings are among them
+	longestFile = 470                              // lines
+	rowsOfRules = "../internal/lens/redact/table_" // tables with a rule in a line
+	fewComments = 12                               // of a hundred lines of public packages that are not blank
 )
 
 // TestStyle: code that is not a test's can be read without scrolling to the right, the header of an

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"time"
 
-	"ctxtool/internal/dialect"
-	"ctxtool/internal/ops"
+	"ctxtool/internal/read/dialect"
+	"ctxtool/internal/read/ops"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"

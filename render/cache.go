@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"ctxtool/internal/base/table"
-	"ctxtool/internal/cache"
-	"ctxtool/internal/phrase"
+	"ctxtool/internal/lens/cache"
+	"ctxtool/internal/read/phrase"
 	"ctxtool/sessionfmt"
 )
 

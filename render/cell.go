@@ -10,7 +10,7 @@ import (
 	"ctxtool/internal/base/lazy"
 	"ctxtool/internal/base/markdown"
 	"ctxtool/internal/base/table"
-	"ctxtool/internal/phrase"
+	"ctxtool/internal/read/phrase"
 	"ctxtool/replay/origin"
 	"ctxtool/sessionfmt"
 )

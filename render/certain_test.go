@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"ctxtool/internal/dialect"
-	"ctxtool/internal/dialect/pi"
-	"ctxtool/internal/rule"
+	"ctxtool/internal/read/dialect"
+	"ctxtool/internal/read/dialect/pi"
+	"ctxtool/internal/read/rule"
 	"ctxtool/internal/test/agents"
 	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/must"
@@ -90,7 +90,7 @@ func TestEarned(t *testing.T) {
 // recordedSessions are sessions of a recording of the bench: some, or with CTXTOOL_WHOLE all of them.
 func recordedSessions(t *testing.T, packed string) (names []string) {
 	t.Helper()
-	for _, dir := range agents.Unpack(t, filepath.Join(corpus.Root(t), "internal/dialect", packed+".tar.zst")) {
+	for _, dir := range agents.Unpack(t, filepath.Join(corpus.Root(t), "internal/read/dialect", packed+".tar.zst")) {
 		must.Do(filepath.WalkDir(filepath.Join(dir, "home"), func(name string, d fs.DirEntry, err error) error {
 			if info, failed := d.Info(); err == nil && failed == nil && info.Mode().IsRegular() && info.Size() < 100<<10 {
 				names = append(names, name)

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"ctxtool/internal/base/table"
-	"ctxtool/internal/check"
-	"ctxtool/internal/phrase"
+	"ctxtool/internal/lens/check"
+	"ctxtool/internal/read/phrase"
 	"ctxtool/sessionfmt"
 )
 

@@ -3,8 +3,8 @@ package render
 import (
 	"cmp"
 	"ctxtool/internal/base/table"
-	"ctxtool/internal/phrase"
-	"ctxtool/internal/reuse"
+	"ctxtool/internal/lens/reuse"
+	"ctxtool/internal/read/phrase"
 	"fmt"
 	"slices"
 	"strconv"

@@ -8,7 +8,7 @@ import (
 	"io"
 	"strings"
 
-	"ctxtool/internal/diff"
+	"ctxtool/internal/lens/diff"
 	"ctxtool/sessionfmt"
 )
 

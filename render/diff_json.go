@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"ctxtool/internal/base/table"
-	"ctxtool/internal/diff"
-	"ctxtool/internal/outline"
+	"ctxtool/internal/lens/diff"
+	"ctxtool/internal/read/outline"
 	"ctxtool/replay/origin"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"

@@ -8,9 +8,9 @@ import (
 
 	"ctxtool/internal/base/markdown"
 	"ctxtool/internal/base/table"
-	"ctxtool/internal/diff"
-	"ctxtool/internal/linediff"
-	"ctxtool/internal/phrase"
+	"ctxtool/internal/lens/diff"
+	"ctxtool/internal/out/linediff"
+	"ctxtool/internal/read/phrase"
 )
 
 // writeDiffMarkdown writes a comparison as a page for a review.

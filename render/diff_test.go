@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/diff"
+	"ctxtool/internal/lens/diff"
 	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/must"
 	"ctxtool/replay"

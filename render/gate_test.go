@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/gate"
+	"ctxtool/internal/lens/gate"
 	"ctxtool/internal/test/must"
 	"ctxtool/render"
 	"ctxtool/stats"

@@ -8,9 +8,9 @@ import (
 	"io"
 	"iter"
 
-	"ctxtool/internal/body"
-	"ctxtool/internal/dialect"
-	"ctxtool/internal/entry"
+	"ctxtool/internal/lens/entry"
+	"ctxtool/internal/out/body"
+	"ctxtool/internal/read/dialect"
 	"ctxtool/replay"
 	"ctxtool/replay/origin"
 	"ctxtool/replay/tokens"

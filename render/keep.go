@@ -3,8 +3,8 @@ package render
 import (
 	"cmp"
 	"ctxtool/internal/base/table"
-	"ctxtool/internal/keep"
-	"ctxtool/internal/phrase"
+	"ctxtool/internal/read/keep"
+	"ctxtool/internal/read/phrase"
 	"fmt"
 	"slices"
 	"strings"

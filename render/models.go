@@ -3,7 +3,7 @@ package render
 import (
 	"bufio"
 	"ctxtool/internal/base/table"
-	"ctxtool/internal/phrase"
+	"ctxtool/internal/read/phrase"
 	"ctxtool/replay/models"
 	"fmt"
 	"strconv"

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"ctxtool/internal/base/table"
-	"ctxtool/internal/cache"
-	"ctxtool/internal/diff"
-	"ctxtool/internal/phrase"
-	"ctxtool/internal/plan"
+	"ctxtool/internal/lens/cache"
+	"ctxtool/internal/lens/diff"
+	"ctxtool/internal/out/plan"
+	"ctxtool/internal/read/phrase"
 	"ctxtool/replay/hook"
 )
 

@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"ctxtool/internal/base/table"
-	"ctxtool/internal/check"
-	"ctxtool/internal/phrase"
-	"ctxtool/internal/plan"
-	"ctxtool/internal/redact"
+	"ctxtool/internal/lens/check"
+	"ctxtool/internal/lens/redact"
+	"ctxtool/internal/out/plan"
+	"ctxtool/internal/read/phrase"
 	"ctxtool/sessionfmt"
 )
 

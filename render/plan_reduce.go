@@ -8,8 +8,8 @@ import (
 
 	"ctxtool/compact"
 	"ctxtool/internal/base/table"
-	"ctxtool/internal/phrase"
-	"ctxtool/internal/plan"
+	"ctxtool/internal/out/plan"
+	"ctxtool/internal/read/phrase"
 )
 
 // summaryLines is the number of lines of a summary that text has.

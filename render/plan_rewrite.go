@@ -3,9 +3,9 @@ package render
 import (
 	"bufio"
 	"ctxtool/compact"
-	"ctxtool/internal/check"
-	"ctxtool/internal/phrase"
-	"ctxtool/internal/plan"
+	"ctxtool/internal/lens/check"
+	"ctxtool/internal/out/plan"
+	"ctxtool/internal/read/phrase"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 	"encoding/json"

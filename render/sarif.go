@@ -4,9 +4,9 @@ import (
 	"bufio"
 	"net/url"
 
-	"ctxtool/internal/check"
-	"ctxtool/internal/gate"
-	"ctxtool/internal/phrase"
+	"ctxtool/internal/lens/check"
+	"ctxtool/internal/lens/gate"
+	"ctxtool/internal/read/phrase"
 )
 
 // A sarifObject is a JSON object of a SARIF log.

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 
 	"ctxtool/internal/base/markdown"
-	"ctxtool/internal/phrase"
-	"ctxtool/internal/search"
+	"ctxtool/internal/lens/search"
+	"ctxtool/internal/read/phrase"
 	"ctxtool/sessionfmt"
 )
 

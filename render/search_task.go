@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"ctxtool/internal/phrase"
-	"ctxtool/internal/search"
+	"ctxtool/internal/lens/search"
+	"ctxtool/internal/read/phrase"
 )
 
 // writeTask writes what is known about a task: files, then sessions with what was tried.

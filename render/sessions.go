@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"ctxtool/internal/base/table"
-	"ctxtool/internal/check"
-	"ctxtool/internal/phrase"
-	"ctxtool/internal/state"
+	"ctxtool/internal/lens/check"
+	"ctxtool/internal/lens/state"
+	"ctxtool/internal/read/phrase"
 	"ctxtool/sessionfmt"
 	"ctxtool/stats"
 )

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"ctxtool/internal/base/table"
-	"ctxtool/internal/phrase"
-	"ctxtool/internal/simulate"
+	"ctxtool/internal/lens/simulate"
+	"ctxtool/internal/read/phrase"
 	"ctxtool/sessionfmt"
 )
 

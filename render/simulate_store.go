@@ -3,8 +3,8 @@ package render
 import (
 	"bufio"
 	"ctxtool/internal/base/table"
-	"ctxtool/internal/phrase"
-	"ctxtool/internal/simulate"
+	"ctxtool/internal/lens/simulate"
+	"ctxtool/internal/read/phrase"
 	"fmt"
 	"slices"
 	"strings"

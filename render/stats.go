@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"ctxtool/internal/base/table"
-	"ctxtool/internal/gate"
-	"ctxtool/internal/phrase"
+	"ctxtool/internal/lens/gate"
+	"ctxtool/internal/read/phrase"
 	"ctxtool/sessionfmt"
 	"ctxtool/stats"
 )

@@ -19,7 +19,7 @@ import (
 	"github.com/olekukonko/tablewriter/tw"
 
 	"ctxtool/internal/base/table"
-	"ctxtool/internal/phrase"
+	"ctxtool/internal/read/phrase"
 )
 
 // A column is a column of a table of any rows.

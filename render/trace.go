@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"ctxtool/internal/base/table"
-	"ctxtool/internal/entry"
-	"ctxtool/internal/phrase"
-	"ctxtool/internal/trace"
+	"ctxtool/internal/lens/entry"
+	"ctxtool/internal/lens/trace"
+	"ctxtool/internal/read/phrase"
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"

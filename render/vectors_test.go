@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"ctxtool/internal/baseline"
-	"ctxtool/internal/dialect/pi"
-	"ctxtool/internal/rule"
+	"ctxtool/internal/lens/baseline"
+	"ctxtool/internal/read/dialect/pi"
+	"ctxtool/internal/read/rule"
 	"ctxtool/internal/test/claims"
 	"ctxtool/internal/test/golden"
 	"ctxtool/internal/test/must"
@@ -72,7 +72,7 @@ var piThrows = map[string][]string{"38-edit-missing-replacement": {"a", "b"}}
 
 // TestPiVectors compares what we rebuild with what pi's own code built.
 func TestPiVectors(t *testing.T) {
-	n, tally := 0, claims.New(t, pi.Rules, "../internal/dialect/pi/rules.go")
+	n, tally := 0, claims.New(t, pi.Rules, "../internal/read/dialect/pi/rules.go")
 	for _, file := range vectors(t, "pi-1.5") {
 		name := strings.TrimSuffix(filepath.Base(file), ".jsonl")
 		n++
@@ -108,7 +108,7 @@ func TestPiVectors(t *testing.T) {
 			sameUsage(t, file, want["contextUsage"])
 		})
 	}
-	tally.Hold(t, *golden.Update, "../internal/dialect/pi/compared.go", "pi", "compared")
+	tally.Hold(t, *golden.Update, "../internal/read/dialect/pi/compared.go", "pi", "compared")
 	t.Logf("%d sessions compared with what pi built of them", n)
 }
 

@@ -7,12 +7,12 @@ import (
 	"strings"
 
 	"ctxtool/internal/base/table"
-	"ctxtool/internal/body"
-	"ctxtool/internal/check"
-	"ctxtool/internal/entry"
-	"ctxtool/internal/reuse"
-	"ctxtool/internal/search"
-	"ctxtool/internal/simulate"
+	"ctxtool/internal/lens/check"
+	"ctxtool/internal/lens/entry"
+	"ctxtool/internal/lens/reuse"
+	"ctxtool/internal/lens/search"
+	"ctxtool/internal/lens/simulate"
+	"ctxtool/internal/out/body"
 	"ctxtool/stats"
 )
 

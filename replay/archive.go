@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"ctxtool/internal/dialect/pi"
-	"ctxtool/internal/phrase"
+	"ctxtool/internal/read/dialect/pi"
+	"ctxtool/internal/read/phrase"
 	"ctxtool/sessionfmt/jsonl"
 )
 

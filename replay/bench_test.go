@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unicode/utf16"
 
-	"ctxtool/internal/cache"
+	"ctxtool/internal/lens/cache"
 	"ctxtool/internal/test/gen"
 	"ctxtool/internal/test/must"
 	"ctxtool/replay"

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strconv"
 
-	"ctxtool/internal/dialect"
-	"ctxtool/internal/dialect/pi"
-	"ctxtool/internal/rule"
+	"ctxtool/internal/read/dialect"
+	"ctxtool/internal/read/dialect/pi"
+	"ctxtool/internal/read/rule"
 )
 
 // use adds rules to those of the path.

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"ctxtool/internal/diff"
+	"ctxtool/internal/lens/diff"
 	"ctxtool/internal/test/must"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"

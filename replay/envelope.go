@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ctxtool/internal/rule"
+	"ctxtool/internal/read/rule"
 	"ctxtool/replay/models"
 	"ctxtool/replay/origin"
 	"ctxtool/replay/prompt"

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"log"
 
-	"ctxtool/internal/outline"
+	"ctxtool/internal/read/outline"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"

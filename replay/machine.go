@@ -6,8 +6,8 @@ import (
 	"slices"
 	"sort"
 
-	"ctxtool/internal/ops"
-	"ctxtool/internal/rule"
+	"ctxtool/internal/read/ops"
+	"ctxtool/internal/read/rule"
 	"ctxtool/replay/origin"
 	"ctxtool/sessionfmt/jsonl"
 )

@@ -4,8 +4,8 @@ import (
 	"iter"
 	"slices"
 
-	"ctxtool/internal/dialect"
-	"ctxtool/internal/rule"
+	"ctxtool/internal/read/dialect"
+	"ctxtool/internal/read/rule"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt/jsonl"
 )

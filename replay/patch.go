@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"ctxtool/internal/ops"
+	"ctxtool/internal/read/ops"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )

@@ -5,8 +5,8 @@ import (
 	"iter"
 	"slices"
 
-	"ctxtool/internal/dialect"
-	"ctxtool/internal/rule"
+	"ctxtool/internal/read/dialect"
+	"ctxtool/internal/read/rule"
 	"ctxtool/replay/origin"
 	"ctxtool/replay/prompt"
 	"ctxtool/sessionfmt/jsonl"

@@ -17,7 +17,7 @@ import (
 	"fmt"
 	"iter"
 
-	"ctxtool/internal/rule"
+	"ctxtool/internal/read/rule"
 	"ctxtool/replay/models"
 	"ctxtool/replay/prompt"
 	"ctxtool/sessionfmt"

@@ -3,10 +3,10 @@ package replay
 import (
 	"slices"
 
-	"ctxtool/internal/dialect"
-	"ctxtool/internal/dialect/pi"
-	"ctxtool/internal/ops"
-	"ctxtool/internal/rule"
+	"ctxtool/internal/read/dialect"
+	"ctxtool/internal/read/dialect/pi"
+	"ctxtool/internal/read/ops"
+	"ctxtool/internal/read/rule"
 	"ctxtool/replay/origin"
 	"ctxtool/sessionfmt/jsonl"
 )

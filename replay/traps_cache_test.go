@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/cache"
+	"ctxtool/internal/lens/cache"
 	"ctxtool/internal/test/must"
 	"ctxtool/replay"
 	"ctxtool/replay/ledger"

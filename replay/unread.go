@@ -5,8 +5,8 @@ import (
 	"maps"
 	"slices"
 
-	"ctxtool/internal/dialect"
-	"ctxtool/internal/fields"
+	"ctxtool/internal/read/dialect"
+	"ctxtool/internal/read/fields"
 	"ctxtool/sessionfmt"
 )
 

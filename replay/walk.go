@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"ctxtool/internal/base/work"
-	"ctxtool/internal/rule"
+	"ctxtool/internal/read/rule"
 	"ctxtool/sessionfmt"
 )
 

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"ctxtool/internal/dialect"
+	"ctxtool/internal/read/dialect"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt/jsonl"
 )

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ctxtool/internal/dialect"
+	"ctxtool/internal/read/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 

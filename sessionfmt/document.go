@@ -3,7 +3,7 @@ package sessionfmt
 import (
 	"bytes"
 	"cmp"
-	"ctxtool/internal/dialect"
+	"ctxtool/internal/read/dialect"
 	"ctxtool/sessionfmt/jsonl"
 	"io"
 )

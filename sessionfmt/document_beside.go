@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"ctxtool/internal/dialect"
+	"ctxtool/internal/read/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 

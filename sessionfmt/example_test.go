@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"ctxtool/internal/outline"
+	"ctxtool/internal/read/outline"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )

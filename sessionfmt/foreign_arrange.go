@@ -7,8 +7,8 @@ import (
 	"iter"
 	"unicode/utf8"
 
-	"ctxtool/internal/dialect"
-	"ctxtool/internal/rule"
+	"ctxtool/internal/read/dialect"
+	"ctxtool/internal/read/rule"
 	"ctxtool/sessionfmt/jsonl"
 )
 

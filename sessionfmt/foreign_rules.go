@@ -3,8 +3,8 @@ package sessionfmt
 import (
 	"slices"
 
-	"ctxtool/internal/dialect"
-	"ctxtool/internal/rule"
+	"ctxtool/internal/read/dialect"
+	"ctxtool/internal/read/rule"
 	"ctxtool/sessionfmt/jsonl"
 )
 

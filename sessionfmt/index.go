@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 
 	"ctxtool/internal/base/parallel"
-	"ctxtool/internal/dialect"
-	"ctxtool/internal/rule"
+	"ctxtool/internal/read/dialect"
+	"ctxtool/internal/read/rule"
 	"ctxtool/sessionfmt/jsonl"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ctxtool/internal/dialect"
+	"ctxtool/internal/read/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 

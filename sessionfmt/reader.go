@@ -7,8 +7,8 @@ import (
 
 	"ctxtool/internal/base/scratch"
 	"ctxtool/internal/base/work"
-	"ctxtool/internal/dialect"
-	"ctxtool/internal/rule"
+	"ctxtool/internal/read/dialect"
+	"ctxtool/internal/read/rule"
 	"ctxtool/sessionfmt/jsonl"
 )
 

@@ -1,7 +1,7 @@
 package sessionfmt
 
 import (
-	"ctxtool/internal/dialect"
+	"ctxtool/internal/read/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 

@@ -32,7 +32,7 @@ import (
 	"slices"
 	"time"
 
-	"ctxtool/internal/dialect"
+	"ctxtool/internal/read/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 

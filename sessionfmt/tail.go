@@ -8,7 +8,7 @@ import (
 	"os"
 	"slices"
 
-	"ctxtool/internal/dialect"
+	"ctxtool/internal/read/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 

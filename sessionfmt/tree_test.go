@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/outline"
+	"ctxtool/internal/read/outline"
 	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/must"
 	"ctxtool/sessionfmt"

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"ctxtool/internal/unread"
+	"ctxtool/internal/read/unread"
 	"ctxtool/sessionfmt/jsonl"
 )
 

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"ctxtool/internal/base/table"
-	"ctxtool/internal/dialect"
-	"ctxtool/internal/phrase"
+	"ctxtool/internal/read/dialect"
+	"ctxtool/internal/read/phrase"
 	"ctxtool/replay"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"ctxtool/internal/base/table"
-	"ctxtool/internal/cache"
+	"ctxtool/internal/lens/cache"
 	"ctxtool/replay"
 )
 

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"ctxtool/internal/cache"
+	"ctxtool/internal/lens/cache"
 	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/must"
 	"ctxtool/replay"

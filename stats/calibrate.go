@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"ctxtool/internal/base/table"
-	"ctxtool/internal/phrase"
+	"ctxtool/internal/read/phrase"
 	"ctxtool/replay"
 	"ctxtool/replay/models"
 )

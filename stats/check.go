@@ -2,7 +2,7 @@ package stats
 
 import (
 	"ctxtool/internal/base/table"
-	"ctxtool/internal/check"
+	"ctxtool/internal/lens/check"
 )
 
 // checkLens counts what ctxtool check finds.

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"ctxtool/internal/base/table"
-	"ctxtool/internal/ops"
-	"ctxtool/internal/phrase"
-	"ctxtool/internal/survival"
+	"ctxtool/internal/lens/survival"
+	"ctxtool/internal/read/ops"
+	"ctxtool/internal/read/phrase"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"

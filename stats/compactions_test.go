@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/survival"
+	"ctxtool/internal/lens/survival"
 	"ctxtool/replay"
 	"ctxtool/stats"
 )

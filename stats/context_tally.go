@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"ctxtool/internal/activity"
 	"ctxtool/internal/base/table"
+	"ctxtool/internal/read/activity"
 	"ctxtool/replay"
 	"ctxtool/replay/prompt"
 	"ctxtool/sessionfmt"

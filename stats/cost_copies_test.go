@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"ctxtool/internal/dialect"
+	"ctxtool/internal/read/dialect"
 	"ctxtool/internal/test/gen/tables"
 	"ctxtool/internal/test/must"
 	"ctxtool/sessionfmt"

@@ -4,7 +4,7 @@ import (
 	"database/sql"
 	"testing"
 
-	"ctxtool/internal/dialect"
+	"ctxtool/internal/read/dialect"
 	"ctxtool/internal/test/must"
 	"ctxtool/internal/test/testenv"
 	"ctxtool/sessionfmt"

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"ctxtool/internal/dialect"
+	"ctxtool/internal/read/dialect"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt/jsonl"
 )

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"ctxtool/internal/phrase"
+	"ctxtool/internal/read/phrase"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )

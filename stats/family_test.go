@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	found "ctxtool/internal/store"
+	found "ctxtool/internal/read/store"
 	"ctxtool/internal/test/gen/tables"
 	"ctxtool/internal/test/must"
 	"ctxtool/internal/test/testenv"

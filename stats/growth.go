@@ -9,7 +9,7 @@ import (
 
 	"ctxtool/internal/base/lazy"
 	"ctxtool/internal/base/table"
-	"ctxtool/internal/phrase"
+	"ctxtool/internal/read/phrase"
 	"ctxtool/replay"
 	"ctxtool/replay/ledger"
 	"ctxtool/replay/models"

@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"ctxtool/internal/base/table"
-	"ctxtool/internal/outline"
-	"ctxtool/internal/phrase"
-	"ctxtool/internal/survival"
+	"ctxtool/internal/lens/survival"
+	"ctxtool/internal/read/outline"
+	"ctxtool/internal/read/phrase"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"

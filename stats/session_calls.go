@@ -1,7 +1,7 @@
 package stats
 
 import (
-	"ctxtool/internal/activity"
+	"ctxtool/internal/read/activity"
 	"ctxtool/sessionfmt/jsonl"
 )
 

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"ctxtool/internal/base/table"
-	"ctxtool/internal/phrase"
-	"ctxtool/internal/survival"
+	"ctxtool/internal/lens/survival"
+	"ctxtool/internal/read/phrase"
 	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
 )

@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"ctxtool/internal/base/table"
-	"ctxtool/internal/check"
-	"ctxtool/internal/dialect"
+	"ctxtool/internal/lens/check"
+	"ctxtool/internal/read/dialect"
 	"ctxtool/replay"
 	"ctxtool/replay/ledger"
 	"ctxtool/replay/models"

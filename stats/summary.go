@@ -2,16 +2,16 @@ package stats
 
 import (
 	"cmp"
-	"ctxtool/internal/check"
+	"ctxtool/internal/lens/check"
 	"iter"
 	"slices"
 	"strings"
 	"time"
 
-	"ctxtool/internal/dialect"
-	"ctxtool/internal/outline"
-	"ctxtool/internal/store"
-	"ctxtool/internal/unread"
+	"ctxtool/internal/read/dialect"
+	"ctxtool/internal/read/outline"
+	"ctxtool/internal/read/store"
+	"ctxtool/internal/read/unread"
 	"ctxtool/replay"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"

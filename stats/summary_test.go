@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/dialect"
-	"ctxtool/internal/outline"
+	"ctxtool/internal/read/dialect"
+	"ctxtool/internal/read/outline"
 	"ctxtool/internal/test/must"
 	"ctxtool/stats"
 )

@@ -5,8 +5,8 @@ import (
 	"path"
 
 	"ctxtool/compact"
-	"ctxtool/internal/activity"
-	"ctxtool/internal/reuse"
+	"ctxtool/internal/lens/reuse"
+	"ctxtool/internal/read/activity"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"

@@ -8,7 +8,7 @@ import (
 	"iter"
 	"slices"
 
-	"ctxtool/internal/activity"
+	"ctxtool/internal/read/activity"
 	"ctxtool/replay"
 	"ctxtool/replay/ledger"
 	"ctxtool/replay/origin"

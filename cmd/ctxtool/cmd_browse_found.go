@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"strings"
 
-	"ctxtool/internal/search"
+	"ctxtool/internal/lens/search"
 )
 
 // A foundRow is a session with hits.

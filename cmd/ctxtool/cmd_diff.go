@@ -3,9 +3,9 @@ package main
 import (
 	"cmp"
 
-	"ctxtool/internal/diff"
-	"ctxtool/internal/outline"
-	"ctxtool/internal/store"
+	"ctxtool/internal/lens/diff"
+	"ctxtool/internal/read/outline"
+	"ctxtool/internal/read/store"
 	"ctxtool/replay"
 	"ctxtool/replay/models"
 	"ctxtool/replay/tokens"

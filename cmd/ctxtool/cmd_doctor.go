@@ -4,8 +4,8 @@ import (
 	"runtime"
 	"slices"
 
-	"ctxtool/internal/check"
-	"ctxtool/internal/doctor"
+	"ctxtool/internal/lens/check"
+	"ctxtool/internal/lens/doctor"
 	"ctxtool/stats"
 )
 

@@ -2,7 +2,7 @@ package main
 
 import (
 	"ctxtool/compact"
-	"ctxtool/internal/plan"
+	"ctxtool/internal/out/plan"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"

@@ -1,8 +1,8 @@
 package main
 
 import (
-	"ctxtool/internal/keep"
-	"ctxtool/internal/store"
+	"ctxtool/internal/read/keep"
+	"ctxtool/internal/read/store"
 	"ctxtool/sessionfmt"
 	"fmt"
 	"os"

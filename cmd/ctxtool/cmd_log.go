@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"ctxtool/internal/base/parallel"
-	"ctxtool/internal/entry"
-	"ctxtool/internal/outline"
+	"ctxtool/internal/lens/entry"
+	"ctxtool/internal/read/outline"
 	"ctxtool/render"
 	"ctxtool/replay"
 	"ctxtool/replay/ledger"

@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"ctxtool/internal/base/abbrev"
-	"ctxtool/internal/state"
-	"ctxtool/internal/store"
+	"ctxtool/internal/lens/state"
+	"ctxtool/internal/read/store"
 	"ctxtool/render"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"sync"
 
-	"ctxtool/internal/redact"
-	"ctxtool/internal/serve"
+	"ctxtool/internal/lens/redact"
+	"ctxtool/internal/out/serve"
 	"ctxtool/sessionfmt"
 )
 

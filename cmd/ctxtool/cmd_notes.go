@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"ctxtool/compact"
-	"ctxtool/internal/notes"
-	"ctxtool/internal/sessionlog"
+	"ctxtool/internal/lens/notes"
+	"ctxtool/internal/out/sessionlog"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"

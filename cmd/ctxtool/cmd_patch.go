@@ -16,9 +16,9 @@ import (
 
 	"ctxtool/compact"
 	"ctxtool/internal/base/shell"
-	"ctxtool/internal/ops"
-	"ctxtool/internal/phrase"
-	"ctxtool/internal/plan"
+	"ctxtool/internal/out/plan"
+	"ctxtool/internal/read/ops"
+	"ctxtool/internal/read/phrase"
 	"ctxtool/replay"
 	"ctxtool/replay/hook"
 	"ctxtool/replay/tokens"

@@ -9,7 +9,7 @@ import (
 
 	"ctxtool/compact"
 	"ctxtool/internal/base/shell"
-	"ctxtool/internal/plan"
+	"ctxtool/internal/out/plan"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"ctxtool/internal/base/shell"
-	"ctxtool/internal/phrase"
-	"ctxtool/internal/search"
+	"ctxtool/internal/lens/search"
+	"ctxtool/internal/read/phrase"
 	"ctxtool/render"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"

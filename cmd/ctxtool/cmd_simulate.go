@@ -18,9 +18,9 @@ import (
 
 	"ctxtool/compact"
 	"ctxtool/internal/base/shell"
-	"ctxtool/internal/html"
-	"ctxtool/internal/phrase"
-	"ctxtool/internal/simulate"
+	"ctxtool/internal/lens/simulate"
+	"ctxtool/internal/out/html"
+	"ctxtool/internal/read/phrase"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 )

@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"ctxtool/internal/base/table"
-	"ctxtool/internal/check"
-	"ctxtool/internal/gate"
-	"ctxtool/internal/store"
+	"ctxtool/internal/lens/check"
+	"ctxtool/internal/lens/gate"
+	"ctxtool/internal/read/store"
 	"ctxtool/render"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"ctxtool/internal/diff"
-	"ctxtool/internal/entry"
-	"ctxtool/internal/trace"
+	"ctxtool/internal/lens/diff"
+	"ctxtool/internal/lens/entry"
+	"ctxtool/internal/lens/trace"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"

@@ -14,8 +14,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"ctxtool/internal/check"
-	"ctxtool/internal/dialect"
+	"ctxtool/internal/lens/check"
+	"ctxtool/internal/read/dialect"
 	recorded "ctxtool/internal/test/agents"
 	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/gen/tables"
@@ -30,13 +30,13 @@ import (
 func fieldFile(t *testing.T, agent string) string {
 	switch agent {
 	case "pi":
-		return filepath.Join(corpus.Root(t), "internal/fields/pi.txt")
+		return filepath.Join(corpus.Root(t), "internal/read/fields/pi.txt")
 	case "kilo":
 		agent = "opencode/kilo"
 	case "opencode2":
 		agent = "opencode/2"
 	}
-	return filepath.Join(corpus.Root(t), "internal/dialect", strings.ReplaceAll(agent, "-", ""), "fields.txt")
+	return filepath.Join(corpus.Root(t), "internal/read/dialect", strings.ReplaceAll(agent, "-", ""), "fields.txt")
 }
 
 // samples are the names of all sessions, by agent: our own, and those beside the project's folder.
@@ -55,7 +55,7 @@ func samples(t *testing.T) map[string][]string {
 	}
 	own := filepath.Join(corpus.Root(t), "testdata")
 	folders := []string{own + "/sessions", own + "/agents", own + "/dialects"}
-	for _, archive := range must.Get(filepath.Glob(corpus.Root(t) + "/internal/dialect/codex/testdata/recorded/*.tar.zst")) {
+	for _, archive := range must.Get(filepath.Glob(corpus.Root(t) + "/internal/read/dialect/codex/testdata/recorded/*.tar.zst")) {
 		folders = append(folders, recorded.Unpack(t, archive)...)
 	}
 	for _, folder := range append(folders, testenv.Shared(t, "corpus", "vectors")...) {

@@ -17,7 +17,7 @@ import (
 
 	"ctxtool/compact"
 	"ctxtool/internal/base/help"
-	"ctxtool/internal/plan"
+	"ctxtool/internal/out/plan"
 	"ctxtool/internal/test/golden"
 	"ctxtool/internal/test/must"
 

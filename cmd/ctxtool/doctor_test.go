@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/doctor"
+	"ctxtool/internal/lens/doctor"
 	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/must"
 )

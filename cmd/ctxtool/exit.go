@@ -10,8 +10,8 @@ import (
 	"sync"
 
 	"ctxtool/internal/base/shell"
-	"ctxtool/internal/check"
-	"ctxtool/internal/phrase"
+	"ctxtool/internal/lens/check"
+	"ctxtool/internal/read/phrase"
 	"ctxtool/sessionfmt"
 )
 

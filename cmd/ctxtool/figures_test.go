@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/cache"
-	page "ctxtool/internal/report"
+	"ctxtool/internal/lens/cache"
+	page "ctxtool/internal/out/report"
 	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/must"
 	"ctxtool/replay"

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"ctxtool/internal/check"
-	pages "ctxtool/internal/report"
+	"ctxtool/internal/lens/check"
+	pages "ctxtool/internal/out/report"
 	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/must"
 	"ctxtool/replay"

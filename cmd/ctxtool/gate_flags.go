@@ -1,7 +1,7 @@
 package main
 
 import (
-	"ctxtool/internal/gate"
+	"ctxtool/internal/lens/gate"
 	"ctxtool/render"
 	"ctxtool/stats"
 	"errors"

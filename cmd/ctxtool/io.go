@@ -12,9 +12,9 @@ import (
 	"strings"
 
 	"ctxtool/internal/base/times"
-	"ctxtool/internal/dialect"
-	"ctxtool/internal/store"
-	"ctxtool/internal/terminal"
+	"ctxtool/internal/out/terminal"
+	"ctxtool/internal/read/dialect"
+	"ctxtool/internal/read/store"
 	"ctxtool/render"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"

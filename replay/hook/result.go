@@ -11,8 +11,8 @@ import (
 	"fmt"
 	"io"
 
-	"ctxtool/internal/ops"
-	"ctxtool/internal/phrase"
+	"ctxtool/internal/read/ops"
+	"ctxtool/internal/read/phrase"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"

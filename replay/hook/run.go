@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"ctxtool/internal/base/shell"
-	"ctxtool/internal/cache"
+	"ctxtool/internal/lens/cache"
 	"ctxtool/replay"
 	"ctxtool/replay/ledger"
 	"ctxtool/replay/tokens"

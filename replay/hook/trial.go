@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"ctxtool/internal/cache"
-	"ctxtool/internal/diff"
+	"ctxtool/internal/lens/cache"
+	"ctxtool/internal/lens/diff"
 	"ctxtool/replay"
 	"ctxtool/replay/ledger"
 	"ctxtool/replay/models"

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"ctxtool/internal/ops"
+	"ctxtool/internal/read/ops"
 	"ctxtool/replay"
 	"ctxtool/replay/origin"
 	"ctxtool/replay/prompt"

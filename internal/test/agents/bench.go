@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"ctxtool/internal/dialect"
-	"ctxtool/internal/rule"
+	"ctxtool/internal/read/dialect"
+	"ctxtool/internal/read/rule"
 	"ctxtool/internal/test/claims"
 	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/must"

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/rule"
+	"ctxtool/internal/read/rule"
 	"ctxtool/internal/test/must"
 )
 

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"ctxtool/internal/store"
+	"ctxtool/internal/read/store"
 	"ctxtool/internal/test/must"
 	"ctxtool/sessionfmt"
 )

@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"ctxtool/internal/store"
+	"ctxtool/internal/read/store"
 	"ctxtool/internal/test/must"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ctxtool/internal/rule"
+	"ctxtool/internal/read/rule"
 	"ctxtool/internal/test/must"
 )
 

@@ -16,7 +16,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"ctxtool/internal/dialect"
+	"ctxtool/internal/read/dialect"
 	"ctxtool/internal/test/must"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"

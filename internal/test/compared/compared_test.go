@@ -19,8 +19,8 @@ import (
 	"testing"
 	"text/template"
 
-	"ctxtool/internal/phrase"
-	"ctxtool/internal/simulate"
+	"ctxtool/internal/lens/simulate"
+	"ctxtool/internal/read/phrase"
 	"ctxtool/internal/test/gen"
 	"ctxtool/internal/test/golden"
 	"ctxtool/internal/test/must"

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/check"
+	"ctxtool/internal/lens/check"
 	"ctxtool/internal/test/must"
 )
 

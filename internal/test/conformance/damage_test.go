@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"ctxtool/internal/check"
+	"ctxtool/internal/lens/check"
 	"ctxtool/internal/test/must"
 	"ctxtool/sessionfmt"
 

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/dialect"
-	"ctxtool/internal/redact"
+	"ctxtool/internal/lens/redact"
+	"ctxtool/internal/read/dialect"
 	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/gen/tables"
 	"ctxtool/internal/test/must"

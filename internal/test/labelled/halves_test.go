@@ -6,7 +6,7 @@ import (
 	"os/exec"
 	"testing"
 
-	"ctxtool/internal/redact"
+	"ctxtool/internal/lens/redact"
 	"ctxtool/internal/test/must"
 )
 

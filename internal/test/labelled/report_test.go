@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/redact"
+	"ctxtool/internal/lens/redact"
 	"ctxtool/internal/test/must"
 )
 
@@ -39,7 +39,7 @@ func TestGoals(t *testing.T) {
 	if os.Getenv("CTXTOOL_WHOLE") != "" {
 		every, harmless = 1, 20000
 	}
-	cases := must.Get(Set(*seed, must.Get(os.ReadFile("../../redact/gitleaks.toml"))))
+	cases := must.Get(Set(*seed, must.Get(os.ReadFile("../../lens/redact/gitleaks.toml"))))
 	r := must.Get(redact.New(redact.Options{}))
 	var texts, left []string
 	measure := func(text string, message bool) {

@@ -1,0 +1,114 @@
+package claude
+
+import (
+	"bytes"
+
+	"ctxtool/internal/read/dialect"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// A within is the answer that later lines after an entry may still belong to.
+type within struct {
+	answer int32 // -1 after a prompt, which ends an answer
+	apart  bool  // what tools returned stands between
+}
+
+// betweenRequests separates the two parts of an answer's name.
+const betweenRequests = '\n'
+
+// answerName names an answer by its message and, where the line has one, by its request: a gateway may give
+// every message the same id. It is absent where a line has neither.
+func answerName(message, request jsonl.Value) jsonl.Value {
+	id, by := message.Inside(), request.Inside()
+	if !request.IsString() || len(by) == 0 {
+		return message
+	}
+	if !message.IsString() {
+		id = nil
+	}
+	name := append(make([]byte, 0, len(id)+len(by)+4), '"')
+	name = append(append(name, id...), `\n`...)
+	return append(append(name, by...), '"')
+}
+
+// around is what a new entry stands within: its line follows the one that it names, which may be a line of an
+// answer before results that the tree has between the two.
+func (a *arranger) around(l *dialect.Line, code dialect.Code, up int32) within {
+	switch code {
+	case result, results, note, microcompact, snip:
+		return within{a.before(l, up).answer, true}
+	case attachment, unsent, snapshot, mark, replacement, dialect.Unknown:
+		return a.before(l, up)
+	}
+	return within{answer: -1}
+}
+
+// before is what the line stands within that a line names as its parent; up is the entry before it.
+func (a *arranger) before(l *dialect.Line, up int32) within {
+	if to, ok := a.lead(l.Ref); ok {
+		up = to.entry
+	}
+	if up < 0 {
+		return within{answer: -1}
+	}
+	return a.entries.At(up).within
+}
+
+// begun returns the answer that a line continues, -1 for none: one of the same name, where nothing else than its
+// lines, what its calls returned, and notes of the program stand between.
+func (a *arranger) begun(t dialect.Tree, l *dialect.Line, side int) int32 {
+	in := a.before(l, a.tail[side])
+	if in.answer < 0 || a.entries.At(in.answer).name != dialect.Key(l.Group) {
+		return -1
+	}
+	if len(l.Group) == 0 && in.apart || (len(l.Group) == 0 || in.apart) && !a.mayContinue(t, in, l) {
+		return -1
+	}
+	return in.answer
+}
+
+// mayContinue reports whether the usage and the end of a line can be those of the answer that it may continue.
+// An answer ends in one way, and has results only if it calls tools. Where no request tells them apart, the next
+// answer is known by its longer prompt from a call that was written while tools already ran.
+func (a *arranger) mayContinue(t dialect.Tree, in within, l *dialect.Line) bool {
+	last := a.entries.At(in.answer).last
+	var was ending
+	for _, at := range t.Spans(int(in.answer)) {
+		if at.Off == last {
+			was = endingOf(t.Read(at))
+		}
+	}
+	is := endingOf(t.Read(l.At))
+	_, request, _ := bytes.Cut(l.Group, []byte{betweenRequests})
+	switch {
+	case len(request) == 0 && was.prompt > 0 && is.prompt > 0 && was.prompt != is.prompt,
+		was.stop != "" && is.stop != "" && was.stop != is.stop:
+		return false
+	}
+	return !in.apart || was.stop == "" || was.stop == "tool_use"
+}
+
+// An ending is what a line of an answer says of the whole of it.
+type ending struct {
+	prompt int64  // tokens
+	stop   string // empty where it is not known
+}
+
+func endingOf(line jsonl.Value) ending {
+	f := line.Get("message").All("usage", "stop_reason")
+	u := readUsage(f[0])
+	return ending{u.Prompt(), f[1].Text()}
+}
+
+// finished takes another line of an answer. It counts those that were written before they
+// ended: the last line tells.
+func (a *arranger) finished(e int32, l *dialect.Line) {
+	loose := l.Code&unfinished != 0
+	switch was := a.entries.At(e).loose; {
+	case loose && !was:
+		a.loose++
+	case !loose && was:
+		a.loose--
+	}
+	a.entries.At(e).loose, a.entries.At(e).last = loose, l.At.Off
+}

@@ -1,0 +1,147 @@
+package claude
+
+import (
+	"slices"
+
+	"ctxtool/internal/read/rule"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// The rules of Claude Code besides those that all agents have.
+const (
+	attachedSystem  rule.Rule = rule.Own + iota // an attachment of the role system
+	attachedUser                                // one of the role user
+	attachedContext                             // one of that role that announces context
+	attachedPicture                             // a picture that the user named
+	unworded                                    // one whose text is not in the file
+	typedAhead                                  // what the user typed while a turn was running
+	turnEffort                                  // an answer whose effort stands among the messages
+	hookFrame                                   // the text of a hook, in a reminder
+	ownFrame                                    // a note of the program, in a reminder
+	notified                                    // a notification of a task
+	localOutput                                 // what a command printed that the program ran itself
+	toolLoaded                                  // a result that loads tools
+	besideResult                                // what a record holds beside a result
+	noAnswer                                    // an answer that the program wrote
+	lostParent                                  // a record whose parent is not in the file
+	keptList                                    // a compaction keeps the messages that it lists
+	keptSegment                                 // it keeps those from the first to the last that it names
+	clearedResult                               // a result is sent as a placeholder
+	forkContext                                 // a sub-agent begins with the context of its parent
+)
+
+// Rules are the rules, and what was compared.
+var Rules = rule.NewTable(map[rule.Rule]rule.Info{
+	attachedSystem:  {Name: "attachment of the system", Scope: rule.PerModel},
+	attachedUser:    {Name: "attachment of the user", Scope: rule.PerModel},
+	attachedContext: {Name: "announced context", Scope: rule.PerModel},
+	attachedPicture: {Name: "attached picture", Scope: rule.PerModel},
+	unworded:        {Name: "attachment without text", Missing: true},
+	typedAhead:      {Name: "prompt typed ahead", Scope: rule.PerModel},
+	turnEffort:      {Name: "effort of a turn", Scope: rule.PerModel},
+	hookFrame:       {Name: "text of a hook"}, ownFrame: {Name: "note of the program"},
+	notified: {Name: "notification", Missing: true}, localOutput: {Name: "output of a local command"},
+	toolLoaded: {Name: "loaded tool"}, besideResult: {Name: "text beside a result"},
+	noAnswer: {Name: "answer of the program"}, lostParent: {Name: "lost parent"},
+	keptList: {Name: "kept messages"}, keptSegment: {Name: "kept segment"},
+	clearedResult: {Name: "cleared result", Missing: true}, forkContext: {Name: "context of a fork"},
+}, compared)
+
+// The kinds of attachments that recordings have, by what the program does with them.
+var (
+	kindsOfSystem = []string{
+		"agent_listing_delta", "auto_mode", "critical_system_reminder", "date", "deferred_tools_delta",
+		"edited_text_file", "environment", "hook_additional_context", "hook_blocking_error", "hook_success",
+		"mcp_instructions_delta", "model", "plan_mode", "plan_mode_exit", "queued_command", "silent_turn_reminder",
+		"skill_listing", "task_reminder", "total_tokens_reminder",
+	}
+	kindsOfUser    = []string{"directory", "file", "nested_memory"}
+	kindsOfContext = []string{"instructions", "remote_session_change"}
+)
+
+// attachmentRule is the rule by which an attachment is sent: [rule.Unread] for one of a kind, or with parts, that no
+// recording has.
+func attachmentRule(p *jsonl.Picked) rule.Rule {
+	of, rendered := p.Record[atAttachment], p.Record[atRendered]
+	switch {
+	case isPicture(of):
+		return attachedPicture
+	case !rendered.IsArray():
+		return unworded
+	}
+	for one := range rendered.Elements {
+		if !one.Get("content").IsString() {
+			return rule.Unread
+		}
+	}
+	switch kind := of.Get("type").Text(); {
+	case kind == "queued_command" && of.Get("commandMode").Is("prompt"):
+		return typedAhead
+	case slices.Contains(kindsOfContext, kind):
+		return attachedContext
+	case slices.Contains(kindsOfUser, kind):
+		return attachedUser
+	case slices.Contains(kindsOfSystem, kind):
+		return attachedSystem
+	}
+	return rule.Unread
+}
+
+// userRules are the rules of a record of the user.
+func userRules(p *jsonl.Picked, content jsonl.Value, isResults bool) (s rule.Set) {
+	rest := false
+	var c jsonl.Cursor
+	c.Reset(content)
+	for range c.Elements {
+		var f [2]jsonl.String
+		c.Fields(f[:], "type", "content")
+		switch typ := f[0]; {
+		case typ.Is("tool_result"):
+			s |= resultRules(f[1].Value)
+			continue
+		case typ.Is("image"):
+			s |= rule.Of(rule.Image)
+		case !typ.Is("text"):
+			s |= rule.Of(rule.Unread)
+		}
+		rest = true
+	}
+	return s | rule.If(isResults && rest, besideResult) | rule.If(p.Record[atHookLead].IsString(), hookFrame) |
+		rule.If(p.Record[atOwnNote].Truthy(), ownFrame) |
+		rule.If(p.Record[atOrigin].Get("kind").Is("task-notification"), notified)
+}
+
+// resultRules are the rules of what a tool returned, parts or a text.
+func resultRules(content jsonl.Value) (s rule.Set) {
+	for part := range content.Elements {
+		switch typ := part.Get("type"); {
+		case typ.Is("tool_reference"):
+			s |= rule.Of(toolLoaded)
+		case typ.Is("image"):
+			s |= rule.Of(rule.Image)
+		case !typ.Is("text"):
+			s |= rule.Of(rule.Unread)
+		}
+	}
+	return s
+}
+
+// answerRules are the rules of a line of an answer.
+func answerRules(p *jsonl.Picked) (s rule.Set) {
+	var c jsonl.Cursor
+	c.Reset(p.Message[3])
+	for range c.Elements {
+		var f [1]jsonl.String
+		c.Fields(f[:], "type")
+		switch typ := f[0]; {
+		case typ.Is("text"):
+		case typ.Is("thinking"):
+			s |= rule.Of(rule.Thinking)
+		case typ.Is("tool_use"):
+			s |= rule.Of(rule.Call)
+		default:
+			s |= rule.Of(rule.Unread)
+		}
+	}
+	return s | rule.If(p.Record[atTurnEffort].IsString(), turnEffort)
+}

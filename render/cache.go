@@ -56,15 +56,40 @@ var cacheColumns = slices.Concat([]col[*cache.Row]{
 		}
 		return r.Request
 	}},
-}, table.Fields[cache.Row](`entry model prompt shared_messages shared_tokens break_at cause=break.cause
-	break_entry break_op
-	reason=break.reason transformer=break.transformer`),
+	{Name: "entry", Value: func(r *cache.Row) any { return r.Entry }},
+	{Name: "model", Value: func(r *cache.Row) any { return r.Model }},
+	{Name: "prompt", Unit: table.Number, Value: func(r *cache.Row) any { return r.Prompt }},
+}, table.Within(func(r *cache.Row) *cache.Shared { return r.Shared }, nil, []col[*cache.Shared]{
+	{Name: "shared_messages", Unit: table.Number, Value: func(s *cache.Shared) any { return s.Messages }},
+	{Name: "shared_tokens", Unit: table.Number, Value: func(s *cache.Shared) any { return s.Tokens }},
+}...), table.Within(broken, nil, []col[*cache.Break]{
+	{Name: "break_at", Unit: table.Number, Value: func(b *cache.Break) any { return b.At }},
+	{Name: "cause", Value: func(b *cache.Break) any { return b.Cause }},
+	{Name: "break_entry", Value: func(b *cache.Break) any { return b.Entry }},
+	{Name: "break_op", Unit: table.Number, Value: func(b *cache.Break) any { return b.Op }},
+	{Name: "reason", Value: func(b *cache.Break) any { return b.Reason }},
+	{Name: "transformer", Value: func(b *cache.Break) any { return b.Transformer }},
+}...),
 	table.Within(broken, nil, rebilledColumns("again", func(b *cache.Break) *cache.Rebilled { return &b.Rebilled })...),
-	table.Fields[cache.Row]("expected_read expected_write read=recorded.read write=recorded.write "+
-		"write1h=recorded.write1h"),
+	table.Within(func(of *cache.Row) *cache.Expected { return of.Expected }, nil, []col[*cache.Expected]{
+		{Name: "expected_read", Unit: table.Number, Value: func(x *cache.Expected) any { return x.Read }},
+		{Name: "expected_write", Unit: table.Number, Value: func(x *cache.Expected) any { return x.Write }},
+	}...), table.Within(func(r *cache.Row) *cache.Usage { return r.Recorded }, nil, []col[*cache.Usage]{
+		{Name: "read", Unit: table.Number, Value: func(u *cache.Usage) any { return u.CacheRead }},
+		{Name: "write", Unit: table.Number, Value: func(u *cache.Usage) any { return u.CacheWrite }},
+		{Name: "write1h", Unit: table.Number, Value: func(u *cache.Usage) any { return u.CacheWrite1h }},
+	}...),
 	rebilledColumns("rebilled", func(r *cache.Row) *cache.Rebilled { return &r.Rebilled }),
 	rebilledColumns("unserved", func(r *cache.Row) *cache.Rebilled { return &r.Unserved }),
-	table.Fields[cache.Row]("outlived? endless? estimated? time pause=break.pause? lifetime=break.lifetime?"),
+	[]col[*cache.Row]{
+		{Name: "outlived", Unit: table.Number, Value: func(r *cache.Row) any { return table.Unless0(r.Outlived) }},
+		{Name: "endless", Value: func(r *cache.Row) any { return table.If(r.Endless, r.Endless) }},
+		{Name: "estimated", Value: func(r *cache.Row) any { return table.If(r.Estimated, r.Estimated) }},
+		{Name: "time", Value: func(r *cache.Row) any { return r.Time }},
+	}, table.Within(broken, nil, []col[*cache.Break]{
+		{Name: "pause", Unit: table.Number, Value: func(b *cache.Break) any { return table.Unless0(b.Pause) }},
+		{Name: "lifetime", Unit: table.Number, Value: func(b *cache.Break) any { return table.Unless0(b.Lifetime) }},
+	}...),
 	table.Within(broken, nil,
 		col[*cache.Break]{Name: "sections", Value: func(b *cache.Break) any { return strings.Join(b.Sections, "; ") }}),
 )
@@ -94,13 +119,32 @@ func cachesTable(c Caches) table.Table {
 		return &t.Recorded
 	}
 	return table.Of(c.All, slices.Concat(
-		table.Fields[cache.Total]("file requests answered hidden prompt estimated expected_read expected_write"),
-		table.Within(recorded, nil, table.Fields[cache.Usage]("read write write1h")...),
-		table.Fields[cache.Total]("possible=hitRate.possible achieved=hitRate.achieved"),
+		[]col[*cache.Total]{
+			{Name: "file", Value: func(t *cache.Total) any { return t.File }},
+			{Name: "requests", Unit: table.Number, Value: func(t *cache.Total) any { return t.Requests }},
+			{Name: "answered", Unit: table.Number, Value: func(t *cache.Total) any { return t.Answered }},
+			{Name: "hidden", Unit: table.Number, Value: func(t *cache.Total) any { return t.Hidden }},
+			{Name: "prompt", Unit: table.Number, Value: func(t *cache.Total) any { return t.Prompt }},
+			{Name: "estimated", Unit: table.Number, Value: func(t *cache.Total) any { return t.Estimated }},
+		}, table.Within(func(of *cache.Total) *cache.Expected { return of.Expected }, nil, []col[*cache.Expected]{
+			{Name: "expected_read", Unit: table.Number, Value: func(x *cache.Expected) any { return x.Read }},
+			{Name: "expected_write", Unit: table.Number, Value: func(x *cache.Expected) any { return x.Write }},
+		}...),
+		table.Within(recorded, nil, []col[*cache.Usage]{
+			{Name: "read", Unit: table.Number, Value: func(u *cache.Usage) any { return u.CacheRead }},
+			{Name: "write", Unit: table.Number, Value: func(u *cache.Usage) any { return u.CacheWrite }},
+			{Name: "write1h", Unit: table.Number, Value: func(u *cache.Usage) any { return u.CacheWrite1h }},
+		}...),
+		[]col[*cache.Total]{
+			{Name: "possible", Value: func(t *cache.Total) any { return t.HitRate.Possible }},
+			{Name: "achieved", Value: func(t *cache.Total) any { return t.HitRate.Achieved }},
+		},
 		amounts("rebilled", func(t *cache.Total) cache.Rebilled { return t.Rebilled }),
 		amounts("broken", func(t *cache.Total) cache.Rebilled { return t.Broken }),
 		amounts("unserved", func(t *cache.Total) cache.Rebilled { return t.Unserved }),
-		table.Fields[cache.Total]("error"),
+		[]col[*cache.Total]{
+			{Name: "error", Value: func(t *cache.Total) any { return t.Error }},
+		},
 	))
 }
 
@@ -154,9 +198,14 @@ func cacheRules(rules []cache.Rule) (lines []string) {
 	return lines
 }
 
-var lossColumns = table.Fields("rebilled=tokens:tokens $ times by=name*", col[*cache.Loss]{
-	Name: "cost", Unit: table.Dollars, Value: func(l *cache.Loss) any { return moneyOf(l.Rebilled, 4) },
-})
+var lossColumns = []col[*cache.Loss]{
+	{Name: "rebilled", Unit: table.Tokens, Value: func(l *cache.Loss) any { return l.Tokens }},
+	{
+		Name: "cost", Unit: table.Dollars, Value: func(l *cache.Loss) any { return moneyOf(l.Rebilled, 4) },
+	},
+	{Name: "times", Unit: table.Number, Value: func(l *cache.Loss) any { return l.Times }},
+	{Name: "by", Flex: true, Value: func(l *cache.Loss) any { return l.Name }},
+}
 
 // brokenStyle returns the style of the cause of rebilled tokens; what could not be judged is
 // faint.
@@ -342,8 +391,11 @@ func cachesSheets(c Caches) []table.Sheet {
 			read = append(read, t)
 		}
 	}
-	words := "session=file:path* requests prompts=prompt:short!1 possible=hitRate.possible:share $ $ $ $"
-	t := table.Stream(slices.Values(read), table.Fields(words, []col[*cache.Total]{
+	t := table.Stream(slices.Values(read), []col[*cache.Total]{
+		{Name: "session", Unit: table.Path, Flex: true, Value: func(t *cache.Total) any { return t.File }},
+		{Name: "requests", Unit: table.Number, Value: func(t *cache.Total) any { return t.Requests }},
+		{Name: "prompts", Unit: table.Short, Yields: 1, Value: func(t *cache.Total) any { return t.Prompt }},
+		{Name: "possible", Unit: table.Share, Value: func(t *cache.Total) any { return t.HitRate.Possible }},
 		{Name: "achieved", Unit: table.Share, Value: func(t *cache.Total) any {
 			if t.HitRate.Achieved == nil {
 				return "-"
@@ -356,6 +408,6 @@ func cachesSheets(c Caches) []table.Sheet {
 		{Name: "not served", Unit: table.Dollars, Yields: 3, Value: func(t *cache.Total) any {
 			return moneyOf(t.Unserved, 4)
 		}},
-	}...))
+	})
 	return appendBroken([]table.Sheet{{Above: verdictOn(c.Sum), Table: t}}, "read", broken)
 }

@@ -38,7 +38,12 @@ func writeCheck(w *bufio.Writer, r check.Reports, on Screen) {
 
 var coverageColumns = slices.Concat(
 	[]col[*check.Field]{{Name: "", Value: func(m *check.Field) any { return phrase.If(!m.Known, "new") }}},
-	table.Fields[check.Field]("agent field=path:path* count size=bytes:size"),
+	[]col[*check.Field]{
+		{Name: "agent", Value: func(f *check.Field) any { return f.Agent }},
+		{Name: "field", Unit: table.Path, Flex: true, Value: func(f *check.Field) any { return f.Path }},
+		{Name: "count", Unit: table.Number, Value: func(f *check.Field) any { return f.Count }},
+		{Name: "size", Unit: table.Size, Value: func(f *check.Field) any { return f.Bytes }},
+	},
 	[]col[*check.Field]{
 		{Name: "first", Value: func(m *check.Field) any { return fmt.Sprintf("%s:%d", m.File, m.Line) },
 			Flex: true, Yields: 1},

@@ -66,11 +66,27 @@ func writeFolded(w *bufio.Writer, head, text string, on Screen) {
 
 // doctorSheets returns the projects of a store, the worst first.
 func doctorSheets(s *doctor.Store) []table.Sheet {
-	sheet := table.Sheet{Table: table.Of(s.Projects, table.Fields[doctor.Project](`project:path* sessions
-		requests!5 cost:dollars
-		lost:dollars dead+weight=dead:tokens unused=carried:tokens!4 damaged?!3 dropped?!3 $ what=worst.text*!2`,
-		col[*doctor.Project]{Name: "worst", Unit: table.Ref, Yields: 1,
-			Value: func(p *doctor.Project) any { return table.If(p.Session != "", p.Session) }}))}
+	sheet := table.Sheet{Table: table.Of(s.Projects, []col[*doctor.Project]{
+		{Name: "project", Unit: table.Path, Flex: true, Value: func(p *doctor.Project) any { return p.Project }},
+		{Name: "sessions", Unit: table.Number, Value: func(p *doctor.Project) any { return p.Sessions }},
+		{Name: "requests", Unit: table.Number, Yields: 5, Value: func(p *doctor.Project) any { return p.Requests }},
+		{Name: "cost", Unit: table.Dollars, Value: func(p *doctor.Project) any { return p.Cost }},
+		{Name: "lost", Unit: table.Dollars, Value: func(p *doctor.Project) any { return p.Lost }},
+		{Name: "dead weight", Unit: table.Tokens, Value: func(p *doctor.Project) any { return p.Dead }},
+		{Name: "unused", Unit: table.Tokens, Yields: 4, Value: func(p *doctor.Project) any { return p.Carried }},
+		{Name: "damaged", Unit: table.Number, Yields: 3,
+			Value: func(p *doctor.Project) any { return table.Unless0(p.Damaged) }},
+		{Name: "dropped", Unit: table.Number, Yields: 3,
+			Value: func(p *doctor.Project) any { return table.Unless0(p.Dropped) }},
+		{Name: "worst", Unit: table.Ref, Yields: 1,
+			Value: func(p *doctor.Project) any { return table.If(p.Session != "", p.Session) }},
+		{Name: "what", Flex: true, Yields: 2, Value: func(p *doctor.Project) any {
+			if p.Worst == nil {
+				return nil
+			}
+			return p.Worst.Text
+		}},
+	})}
 	for _, u := range s.Unread {
 		sheet.Notes = append(sheet.Notes, fmt.Sprintf("%s: not read: %s", sessionfmt.Clean(u.File),
 			sessionfmt.Clean(u.Error)))

@@ -199,7 +199,22 @@ func runTable(r *hook.Run) table.Table {
 		{Name: "reason", Value: func(r *hook.Row) any { return strings.ReplaceAll(string(r.Reason), "_", " ") },
 			Yields: 3},
 		{Name: "operations", Value: func(r *hook.Row) any { return operations(r) }, Flex: true},
-	}, table.Fields[hook.Row]("before:tokens after:tokens read+before=was.read:tokens!1 read+after=is.read:tokens!1"),
+	}, []col[*hook.Row]{
+		{Name: "before", Unit: table.Tokens, Value: func(r *hook.Row) any { return r.Before }},
+		{Name: "after", Unit: table.Tokens, Value: func(r *hook.Row) any { return r.After }},
+		{Name: "read before", Unit: table.Tokens, Yields: 1, Value: func(r *hook.Row) any {
+			if r.Was == nil {
+				return nil
+			}
+			return r.Was.Read
+		}},
+		{Name: "read after", Unit: table.Tokens, Yields: 1, Value: func(r *hook.Row) any {
+			if r.Is == nil {
+				return nil
+			}
+			return r.Is.Read
+		}},
+	},
 		table.Within(served, nil, []col[*hook.Row]{
 			{Name: "cost before", Unit: table.Dollars,
 				Value: func(r *hook.Row) any { return table.If(priced, phrase.Dollars(r.Was.Cost)) }},

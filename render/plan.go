@@ -206,7 +206,13 @@ func tokensAfter(p *plan.Plan) int {
 
 var rewriteColumns = append([]col[*plan.Rewrite]{
 	{Name: "version", Value: func(r *plan.Rewrite) any { return phrase.If(r.From > 0, "%s", versions(r)) }},
-}, table.Fields[plan.Rewrite]("changed added? removed? quarantine=quarantined?")...)
+}, []col[*plan.Rewrite]{
+	{Name: "changed", Unit: table.Number, Value: func(r *plan.Rewrite) any { return r.Changed }},
+	{Name: "added", Unit: table.Number, Value: func(r *plan.Rewrite) any { return table.Unless0(r.Added) }},
+	{Name: "removed", Unit: table.Number, Value: func(r *plan.Rewrite) any { return table.Unless0(r.Removed) }},
+	{Name: "quarantine", Unit: table.Number,
+		Value: func(r *plan.Rewrite) any { return table.Unless0(r.Quarantined) }},
+}...)
 
 var redactionColumns = []col[*plan.Plan]{
 	{Name: "values", Unit: table.Number, Value: func(p *plan.Plan) any { return redacted(p.Found).Values }},
@@ -292,7 +298,11 @@ func (p prose) redaction(of *plan.Plan) {
 
 // foundTable returns what each rule has found, with all entries for a report in full.
 func foundTable(found []redact.Found, all bool) table.Table {
-	return table.Of(found, append(table.Fields[redact.Found]("rule values places"), col[*redact.Found]{
+	return table.Of(found, append([]col[*redact.Found]{
+		{Name: "rule", Value: func(f *redact.Found) any { return f.Rule }},
+		{Name: "values", Unit: table.Number, Value: func(f *redact.Found) any { return f.Values }},
+		{Name: "places", Unit: table.Number, Value: func(f *redact.Found) any { return f.Places }},
+	}, col[*redact.Found]{
 		Name: "entries", Value: func(f *redact.Found) any { return entriesOf(*f, all) }, Flex: true,
 	}))
 }

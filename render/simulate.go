@@ -44,18 +44,27 @@ func policies(r *simulate.Report) table.Table {
 		return r
 	}
 	return table.Stream(slices.Values(rows), slices.Concat([]col[*simulate.Run]{policyColumn(r)},
-		table.Within(run, nil, table.Fields("peak:short $ $ compactions!1 rebilled=rebilled.tokens:short!3",
-			col[*simulate.Run]{Name: "mean", Unit: table.Short,
+		table.Within(run, nil, []col[*simulate.Run]{
+			{Name: "peak", Unit: table.Short, Value: func(r *simulate.Run) any { return r.Peak }},
+			{Name: "mean", Unit: table.Short,
 				Value: func(r *simulate.Run) any { return int64(r.Mean) }, Yields: 4},
-			col[*simulate.Run]{Name: "overflows", Unit: table.Number,
+			{Name: "overflows", Unit: table.Number,
 				Value: func(r *simulate.Run) any { return r.Overflows }, Style: nonZero},
-		)...), []col[*simulate.Run]{
+			{Name: "compactions", Unit: table.Number, Yields: 1,
+				Value: func(r *simulate.Run) any { return r.Compactions }},
+			{Name: "rebilled", Unit: table.Short, Yields: 3,
+				Value: func(r *simulate.Run) any { return r.Rebilled.Tokens }},
+		}...), []col[*simulate.Run]{
 			{Name: "cost", Unit: table.Dollars, Value: func(r *simulate.Run) any {
 				return table.Marked(r.Policy == asBilled && r.Billed.Recorded < r.Billed.Cost,
 					simulatedCost(r, decimals))
 			}},
-		}, table.Fields[simulate.Run]("hit+rate=hitRate:share!2"),
-		table.Within(run, nil, table.Fields[simulate.Run]("regrets")...)))
+		}, []col[*simulate.Run]{
+			{Name: "hit rate", Unit: table.Share, Yields: 2, Value: func(r *simulate.Run) any { return r.HitRate }},
+		},
+		table.Within(run, nil, []col[*simulate.Run]{
+			{Name: "regrets", Unit: table.Number, Value: func(r *simulate.Run) any { return r.Regrets }},
+		}...)))
 }
 
 // nonZero is the style of a number that should be 0.
@@ -112,11 +121,13 @@ func simulationSheets(r *simulate.Report) (all []table.Sheet) {
 }
 
 // regretColumns returns the regrets by kind, with a prefix before the names.
-func regretColumns(prefix string) (columns []col[*simulate.Run]) {
-	for _, kind := range []string{"call", "path", "line", "identifier"} {
-		columns = append(columns, table.Fields[simulate.Run](prefix+kind+"=regretsByKind."+kind)...)
+func regretColumns(prefix string) []col[*simulate.Run] {
+	return []col[*simulate.Run]{
+		{Name: prefix + "call", Unit: table.Number, Value: func(r *simulate.Run) any { return r.ByKind.Call }},
+		{Name: prefix + "path", Unit: table.Number, Value: func(r *simulate.Run) any { return r.ByKind.Path }},
+		{Name: prefix + "line", Unit: table.Number, Value: func(r *simulate.Run) any { return r.ByKind.Line }},
+		{Name: prefix + "identifier", Unit: table.Number, Value: func(r *simulate.Run) any { return r.ByKind.Identifier }},
 	}
-	return columns
 }
 
 // contestTitle returns what policies were tried on.
@@ -173,7 +184,11 @@ var decidedColumns = slices.Concat([]col[*simulate.Decided]{
 	{Name: "entry", Unit: table.Entry, Value: func(d *simulate.Decided) any { return d.Entry }, Style: always(faint)},
 	{Name: "what", Flex: true,
 		Value: func(d *simulate.Decided) any { return fit(sessionfmt.Clean(d.What), widestWhat) }},
-}, table.Fields[simulate.Decided]("tokens:tokens running:tokens action"), []col[*simulate.Decided]{
+}, []col[*simulate.Decided]{
+	{Name: "tokens", Unit: table.Tokens, Value: func(d *simulate.Decided) any { return d.Tokens }},
+	{Name: "running", Unit: table.Tokens, Value: func(d *simulate.Decided) any { return d.Running }},
+	{Name: "action", Value: func(d *simulate.Decided) any { return d.Action }},
+}, []col[*simulate.Decided]{
 	{Name: "now", Unit: table.Tokens, Yields: 1, Value: func(d *simulate.Decided) any {
 		return table.If(d.Action != "keep", d.Now)
 	}},
@@ -215,14 +230,36 @@ func simulatedTable(all ...*simulate.Report) table.Table {
 }
 
 var runColumns = slices.Concat(
-	table.Fields[simulate.Run](`policy requests window peak mean overflows compactions acts prompt read write
-		hit_rate=hitRate rebilled_tokens`),
+	[]col[*simulate.Run]{
+		{Name: "policy", Value: func(r *simulate.Run) any { return r.Policy }},
+		{Name: "requests", Unit: table.Number, Value: func(r *simulate.Run) any { return r.Requests }},
+		{Name: "window", Unit: table.Number, Value: func(r *simulate.Run) any { return r.Window }},
+		{Name: "peak", Unit: table.Number, Value: func(r *simulate.Run) any { return r.Peak }},
+		{Name: "mean", Value: func(r *simulate.Run) any { return r.Mean }},
+		{Name: "overflows", Unit: table.Number, Value: func(r *simulate.Run) any { return r.Overflows }},
+		{Name: "compactions", Unit: table.Number, Value: func(r *simulate.Run) any { return r.Compactions }},
+		{Name: "acts", Unit: table.Number, Value: func(r *simulate.Run) any { return r.Acts }},
+		{Name: "prompt", Unit: table.Number, Value: func(r *simulate.Run) any { return r.Prompt }},
+		{Name: "read", Unit: table.Number, Value: func(r *simulate.Run) any { return r.Read }},
+		{Name: "write", Unit: table.Number, Value: func(r *simulate.Run) any { return r.Write }},
+		{Name: "hit_rate", Value: func(r *simulate.Run) any { return r.HitRate }},
+		{Name: "rebilled_tokens", Unit: table.Number, Value: func(r *simulate.Run) any { return r.Rebilled.Tokens }},
+	},
 	[]col[*simulate.Run]{{Name: "rebilled_cost", Value: func(r *simulate.Run) any { return moneyOf(r.Rebilled, 4) }}},
-	table.Fields[simulate.Run]("output"),
-	table.Within(pricedCost, nil, table.Fields[simulate.Cost](`cost_input=input cost_read=cacheRead
-		cost_write=cacheWrite
-		cost_output=output cost_summaries=summaries cost=total`)...),
-	table.Fields[simulate.Run]("regrets"), regretColumns("regrets_"),
+	[]col[*simulate.Run]{
+		{Name: "output", Unit: table.Number, Value: func(r *simulate.Run) any { return r.Output }},
+	},
+	table.Within(pricedCost, nil, []col[*simulate.Cost]{
+		{Name: "cost_input", Value: func(c *simulate.Cost) any { return c.Input }},
+		{Name: "cost_read", Value: func(c *simulate.Cost) any { return c.CacheRead }},
+		{Name: "cost_write", Value: func(c *simulate.Cost) any { return c.CacheWrite }},
+		{Name: "cost_output", Value: func(c *simulate.Cost) any { return c.Output }},
+		{Name: "cost_summaries", Value: func(c *simulate.Cost) any { return c.Summaries }},
+		{Name: "cost", Value: func(c *simulate.Cost) any { return c.Total }},
+	}...),
+	[]col[*simulate.Run]{
+		{Name: "regrets", Unit: table.Number, Value: func(r *simulate.Run) any { return r.Regrets }},
+	}, regretColumns("regrets_"),
 )
 
 // pricedCost returns the cost of a run, nil if none of it has a known price.

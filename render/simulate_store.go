@@ -32,11 +32,19 @@ func storeSheets(s *simulate.Store) []table.Sheet {
 }
 
 // differingColumns are the columns of the sessions in which policies differ most.
-var differingColumns = table.Fields(`session=file:path* requests!1 cheapest=least.policy $ regrets=least.regrets!2
-	most+expensive=most.policy $ regrets=most.regrets!3`, []col[*simulate.Difference]{
+var differingColumns = []col[*simulate.Difference]{
+	{Name: "session", Unit: table.Path, Flex: true, Value: func(d *simulate.Difference) any { return d.File }},
+	{Name: "requests", Unit: table.Number, Yields: 1,
+		Value: func(d *simulate.Difference) any { return d.Requests }},
+	{Name: "cheapest", Value: func(d *simulate.Difference) any { return d.Least.Policy }},
 	{Name: "cost", Unit: table.Dollars, Value: func(d *simulate.Difference) any { return beside(d, d.Least.Cost) }},
+	{Name: "regrets", Unit: table.Number, Yields: 2,
+		Value: func(d *simulate.Difference) any { return d.Least.Regrets }},
+	{Name: "most expensive", Value: func(d *simulate.Difference) any { return d.Most.Policy }},
 	{Name: "cost", Unit: table.Dollars, Value: func(d *simulate.Difference) any { return beside(d, d.Most.Cost) }},
-}...)
+	{Name: "regrets", Unit: table.Number, Yields: 3,
+		Value: func(d *simulate.Difference) any { return d.Most.Regrets }},
+}
 
 // beside returns a cost of a session as it is shown beside its largest.
 func beside(d *simulate.Difference, dollars float64) table.Money {

@@ -375,7 +375,11 @@ func countTable(t *tokens.Texts) table.Table {
 	if t.By == "total" {
 		rows = []tokens.Text{t.Total}
 	}
-	return table.Of(rows, append(table.Fields[tokens.Text]("file line? bytes"), counted(t)...))
+	return table.Of(rows, append([]col[*tokens.Text]{
+		{Name: "file", Value: func(t *tokens.Text) any { return t.File }},
+		{Name: "line", Unit: table.Number, Value: func(t *tokens.Text) any { return table.Unless0(t.Line) }},
+		{Name: "bytes", Unit: table.Number, Value: func(t *tokens.Text) any { return t.Bytes }},
+	}, counted(t)...))
 }
 
 // counted returns a column for each counter.
@@ -396,7 +400,10 @@ func writeCount(w *bufio.Writer, t *tokens.Texts, on Screen) {
 		total.File = "total"
 		rows = append(slices.Clip(rows), total)
 	}
-	shown := table.Of(rows, slices.Concat(counted(t), table.Fields[tokens.Text]("bytes line?"), []col[*tokens.Text]{
+	shown := table.Of(rows, slices.Concat(counted(t), []col[*tokens.Text]{
+		{Name: "bytes", Unit: table.Number, Value: func(t *tokens.Text) any { return t.Bytes }},
+		{Name: "line", Unit: table.Number, Value: func(t *tokens.Text) any { return table.Unless0(t.Line) }},
+	}, []col[*tokens.Text]{
 		{Name: "file", Value: func(r *tokens.Text) any { return r.File }, Flex: true},
 	}))
 	if t.By != "line" {

@@ -199,17 +199,40 @@ func bytesSheets(r *Report) []table.Sheet {
 	return withRows(all)
 }
 
-var requestColumns = table.Fields("session=file|session:path* request:bytes~ limit:bytes?!2 share:share provider!1 "+
-	"images? $ too+large=largeImages?", col[*SessionBytes]{Name: "of request", Unit: table.Share,
-	Value: func(b *SessionBytes) any {
-		return table.If(b.Images > 0, b.ImageShare)
-	}})
+var requestColumns = []col[*SessionBytes]{
+	{Name: "session", Unit: table.Path, Flex: true,
+		Value: func(s *SessionBytes) any { return cmp.Or(s.File, s.Session) }},
+	{Name: "request", Unit: table.Bytes, Value: func(s *SessionBytes) any { return table.About{Of: s.Request} }},
+	{Name: "limit", Unit: table.Bytes, Yields: 2,
+		Value: func(s *SessionBytes) any { return table.Unless0(s.Limit) }},
+	{Name: "share", Unit: table.Share, Value: func(s *SessionBytes) any { return s.Share }},
+	{Name: "provider", Yields: 1, Value: func(s *SessionBytes) any { return s.Provider }},
+	{Name: "images", Unit: table.Number, Value: func(s *SessionBytes) any { return table.Unless0(s.Images) }},
+	{Name: "of request", Unit: table.Share,
+		Value: func(b *SessionBytes) any {
+			return table.If(b.Images > 0, b.ImageShare)
+		}},
+	{Name: "too large", Unit: table.Number,
+		Value: func(s *SessionBytes) any { return table.Unless0(s.LargeImages) }},
+}
 
-var imageColumns = table.Fields("session=file:path* entry:entry line base64=bytes:bytes $", col[*ImageBytes]{
-	Value: func(i *ImageBytes) any { return phrase.If(i.Over, "over the limit") },
-})
+var imageColumns = []col[*ImageBytes]{
+	{Name: "session", Unit: table.Path, Flex: true, Value: func(i *ImageBytes) any { return i.File }},
+	{Name: "entry", Unit: table.Entry, Value: func(i *ImageBytes) any { return i.Entry }},
+	{Name: "line", Unit: table.Number, Value: func(i *ImageBytes) any { return i.Line }},
+	{Name: "base64", Unit: table.Bytes, Value: func(i *ImageBytes) any { return i.Bytes }},
+	{
+		Value: func(i *ImageBytes) any { return phrase.If(i.Over, "over the limit") },
+	},
+}
 
-var lineColumns = table.Fields[LineBytes]("session=file:path* line entry:entry kind bytes:bytes")
+var lineColumns = []col[*LineBytes]{
+	{Name: "session", Unit: table.Path, Flex: true, Value: func(l *LineBytes) any { return l.File }},
+	{Name: "line", Unit: table.Number, Value: func(l *LineBytes) any { return l.Line }},
+	{Name: "entry", Unit: table.Entry, Value: func(l *LineBytes) any { return l.Entry }},
+	{Name: "kind", Value: func(l *LineBytes) any { return l.Kind }},
+	{Name: "bytes", Unit: table.Bytes, Value: func(l *LineBytes) any { return l.Bytes }},
+}
 
 // A DiskBytes is something that fills files of other agents.
 type DiskBytes struct {
@@ -328,10 +351,12 @@ func (p *BytesPart) diskSheet() table.Sheet {
 	if p.Spare > 0 {
 		rows = append(rows, DiskBytes{What: "all that no replay needs", Bytes: p.Spare})
 	}
-	return table.Sheet{Title: "what fills the disk", Table: table.Of(rows, table.Fields(
-		"what* bytes:bytes $ number=count? $",
-		col[*DiskBytes]{Name: "of size", Unit: table.Share,
+	return table.Sheet{Title: "what fills the disk", Table: table.Of(rows, []col[*DiskBytes]{
+		{Name: "what", Flex: true, Value: func(d *DiskBytes) any { return d.What }},
+		{Name: "bytes", Unit: table.Bytes, Value: func(d *DiskBytes) any { return d.Bytes }},
+		{Name: "of size", Unit: table.Share,
 			Value: func(d *DiskBytes) any { return share(d.Bytes, size) }},
-		col[*DiskBytes]{Name: "replay", Value: func(d *DiskBytes) any { return phrase.If(d.Spare, "not needed") }},
-	))}
+		{Name: "number", Unit: table.Number, Value: func(d *DiskBytes) any { return table.Unless0(d.Count) }},
+		{Name: "replay", Value: func(d *DiskBytes) any { return phrase.If(d.Spare, "not needed") }},
+	})}
 }

@@ -136,17 +136,21 @@ func cacheSheets(r *Report) []table.Sheet {
 	return []table.Sheet{{Title: "requests of the path", Table: table.Of(parts, cacheColumns), Notes: notes}}
 }
 
-var cacheColumns = table.Fields(
-	"requests answered prompts=prompt:tokens read:tokens hit+rate=hitRate:share could+be=could.hitRate:share $ $",
-	[]col[*CachePart]{
-		{Name: "billed again", Unit: table.Dollars, Value: func(p *CachePart) any {
-			again := p.Rebilled
-			return table.If(again.Unpriced == 0 || again.Unpriced < again.Tokens, again.Cost)
-		}},
-		{Name: "most by", Flex: true, Value: func(p *CachePart) any {
-			if w := p.Worst; w != nil {
-				return strings.TrimRight(w.Entry+" "+string(w.Cause)+" "+w.Section, " ")
-			}
-			return nil
-		}},
-	}...)
+var cacheColumns = []col[*CachePart]{
+	{Name: "requests", Unit: table.Number, Value: func(c *CachePart) any { return c.Requests }},
+	{Name: "answered", Unit: table.Number, Value: func(c *CachePart) any { return c.Answered }},
+	{Name: "prompts", Unit: table.Tokens, Value: func(c *CachePart) any { return c.Prompt }},
+	{Name: "read", Unit: table.Tokens, Value: func(c *CachePart) any { return c.Read }},
+	{Name: "hit rate", Unit: table.Share, Value: func(c *CachePart) any { return c.HitRate }},
+	{Name: "could be", Unit: table.Share, Value: func(c *CachePart) any { return c.Could.HitRate }},
+	{Name: "billed again", Unit: table.Dollars, Value: func(p *CachePart) any {
+		again := p.Rebilled
+		return table.If(again.Unpriced == 0 || again.Unpriced < again.Tokens, again.Cost)
+	}},
+	{Name: "most by", Flex: true, Value: func(p *CachePart) any {
+		if w := p.Worst; w != nil {
+			return strings.TrimRight(w.Entry+" "+string(w.Cause)+" "+w.Section, " ")
+		}
+		return nil
+	}},
+}

@@ -208,13 +208,28 @@ func (p *CalibrationPart) sheets() []table.Sheet {
 	note := fmt.Sprintf("A factor is how many tokens of the model one of %s is.", cmp.Or(p.Counter, "the counter"))
 	return []table.Sheet{{
 		Notes: []string{note},
-		Table: table.Of(p.Models, table.Fields(
-			"$ factor:number error,+median=error.median:share 90%=error.p90:share requests sessions note=reason*",
-			col[*Calibration]{
+		Table: table.Of(p.Models, []col[*Calibration]{
+			{
 				Name: "model", Unit: table.Path, Value: func(c *Calibration) any { return modelName(c.key()) },
 				Flex: true,
 			},
-		)),
+			{Name: "factor", Unit: table.Number, Value: func(c *Calibration) any { return c.Factor }},
+			{Name: "error, median", Unit: table.Share, Value: func(c *Calibration) any {
+				if c.Error == nil {
+					return nil
+				}
+				return c.Error.Median
+			}},
+			{Name: "90%", Unit: table.Share, Value: func(c *Calibration) any {
+				if c.Error == nil {
+					return nil
+				}
+				return c.Error.P90
+			}},
+			{Name: "requests", Unit: table.Number, Value: func(c *Calibration) any { return c.Requests }},
+			{Name: "sessions", Unit: table.Number, Value: func(c *Calibration) any { return c.Sessions }},
+			{Name: "note", Flex: true, Value: func(c *Calibration) any { return c.Reason }},
+		}),
 	}}
 }
 

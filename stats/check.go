@@ -78,5 +78,10 @@ func checkSheets(r *Report) []table.Sheet {
 		}
 		return p.Worst.Code + ": " + p.Worst.Text
 	}}
-	return []table.Sheet{{Table: table.Of(parts, table.Fields("errors warnings infos $", worst))}}
+	return []table.Sheet{{Table: table.Of(parts, []col[*CheckPart]{
+		{Name: "errors", Unit: table.Number, Value: func(c *CheckPart) any { return c.Errors }},
+		{Name: "warnings", Unit: table.Number, Value: func(c *CheckPart) any { return c.Warnings }},
+		{Name: "infos", Unit: table.Number, Value: func(c *CheckPart) any { return c.Infos }},
+		worst,
+	})}}
 }

@@ -298,7 +298,10 @@ func (p *ContextPart) placeSheet() table.Sheet {
 	}
 	add("  of these before a lost line: a resume may miss them", all.Unsure)
 	return table.Sheet{Title: "why it is shorter than the file",
-		Table: table.Of(rows, table.Fields[fact]("messages+of+the+file=what number"))}
+		Table: table.Of(rows, []col[*fact]{
+			{Name: "messages of the file", Value: func(f *fact) any { return f.What }},
+			{Name: "number", Unit: table.Number, Value: func(f *fact) any { return f.Number }},
+		})}
 }
 
 // A fact is a number of things.

@@ -435,13 +435,16 @@ func (p *ContextPart) Unused() (names []string, tokens, total int) {
 func (p *ContextPart) offerSheet() table.Sheet {
 	title := "tools, skills and context files in the requests of the path"
 	s := table.Sheet{Title: title, Few: fewRows}
-	s.Table = table.Of(p.Offered, table.Fields("what=kind name* $ requests $ $ $", []col[*Offer]{
+	s.Table = table.Of(p.Offered, []col[*Offer]{
+		{Name: "what", Value: func(o *Offer) any { return o.Kind }},
+		{Name: "name", Flex: true, Value: func(o *Offer) any { return o.Name }},
 		{Name: p.unit(), Unit: table.Tokens, Value: func(o *Offer) any { return p.tokens(o.Tokens) }},
+		{Name: "requests", Unit: table.Number, Value: func(o *Offer) any { return o.Requests }},
 		{Name: "in all", Unit: table.Tokens, Value: func(o *Offer) any { return p.tokens(o.Total) }},
 		{Name: "used", Unit: table.Number, Value: func(o *Offer) any { return table.If(o.Kind != "file", o.Used) }},
 		{Name: "unused for", Unit: table.Number,
 			Value: func(o *Offer) any { return table.If(o.Kind != "file", o.Since) }},
-	}...))
+	})
 	if names, tokens, total := p.Unused(); len(names) > 0 {
 		list := strings.Join(names[:min(most, len(names))], ", ")
 		if more := len(names) - most; more > 0 {

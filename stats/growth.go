@@ -226,10 +226,17 @@ func (p *GrowthPart) sheets() []table.Sheet {
 	return []table.Sheet{{
 		Notes: calibratedNotes(len(p.Sessions), func(i int) *Calibrated { return p.Sessions[i].Calibrated }),
 		Table: table.Of(p.Sessions,
-			table.Fields("session=file:path* requests peak:tokens share:share? now=now.size:tokens~ "+
-				"C=compactions? T=truncations? E=edits? $",
-				col[*Growth]{Name: "growth", Value: func(g *Growth) any { return g.sizes() }},
-			)),
+			[]col[*Growth]{
+				{Name: "session", Unit: table.Path, Flex: true, Value: func(g *Growth) any { return g.File }},
+				{Name: "requests", Unit: table.Number, Value: func(g *Growth) any { return len(g.Requests) }},
+				{Name: "peak", Unit: table.Tokens, Value: func(g *Growth) any { return g.Peak }},
+				{Name: "share", Unit: table.Share, Value: func(g *Growth) any { return table.Unless0(g.Share) }},
+				{Name: "now", Unit: table.Tokens, Value: func(g *Growth) any { return table.About{Of: g.Now.Size} }},
+				{Name: "C", Unit: table.Number, Value: func(g *Growth) any { return table.Unless0(g.Compactions) }},
+				{Name: "T", Unit: table.Number, Value: func(g *Growth) any { return table.Unless0(g.Truncations) }},
+				{Name: "E", Unit: table.Number, Value: func(g *Growth) any { return table.Unless0(g.Edits) }},
+				{Name: "growth", Value: func(g *Growth) any { return g.sizes() }},
+			}),
 	}}
 }
 
@@ -246,13 +253,16 @@ func (g *Growth) sheet() table.Sheet {
 	if g.Calibrated != nil {
 		counted = "calibrated"
 	}
-	s := table.Sheet{Chart: &table.Chart{}, Table: table.Stream(g.rows, table.Fields(
-		"request entry:entry $ "+counted+"=tokens:tokens~ recorded:tokens? window:tokens? $ marks",
-		col[*GrowthRow]{Name: "size", Unit: table.Tokens,
-			Value: func(r *GrowthRow) any { return table.Marked(r.Estimated, r.Size) }},
-		col[*GrowthRow]{Name: "share", Unit: table.Share,
-			Value: func(r *GrowthRow) any { return table.If(r.Window > 0, r.Share) }},
-	))}
+	s := table.Sheet{Chart: &table.Chart{}, Table: table.Stream(g.rows, []col[*GrowthRow]{
+		{Name: "request", Unit: table.Number, Value: func(r *GrowthRow) any { return r.Request }},
+		{Name: "entry", Unit: table.Entry, Value: func(r *GrowthRow) any { return r.Entry }},
+		{Name: "size", Unit: table.Tokens, Value: func(r *GrowthRow) any { return table.Marked(r.Estimated, r.Size) }},
+		{Name: counted, Unit: table.Tokens, Value: func(r *GrowthRow) any { return table.About{Of: r.Tokens} }},
+		{Name: "recorded", Unit: table.Tokens, Value: func(r *GrowthRow) any { return table.Unless0(r.Recorded) }},
+		{Name: "window", Unit: table.Tokens, Value: func(r *GrowthRow) any { return table.Unless0(r.Window) }},
+		{Name: "share", Unit: table.Share, Value: func(r *GrowthRow) any { return table.If(r.Window > 0, r.Share) }},
+		{Name: "marks", Value: func(r *GrowthRow) any { return r.Marks }},
+	})}
 	for r := range g.rows {
 		mark := byte(0) // the most important one
 		if k := strings.IndexAny("CTE", r.Marks); k >= 0 {

@@ -293,16 +293,29 @@ func (p *SessionPart) sort() {
 func (p *SessionPart) sheets() []table.Sheet {
 	long := &p.LongPrompts
 	title := fmt.Sprintf("prompts with more than %d requests", long.Limit)
-	s := table.Sheet{Title: title, Table: table.Of(long.Prompts, table.Fields[LongPrompt](
-		"session=file:path entry:entry requests prompt=text*",
-	))}
+	s := table.Sheet{Title: title, Table: table.Of(long.Prompts, []col[*LongPrompt]{
+		{Name: "session", Unit: table.Path, Value: func(l *LongPrompt) any { return l.File }},
+		{Name: "entry", Unit: table.Entry, Value: func(l *LongPrompt) any { return l.Entry }},
+		{Name: "requests", Unit: table.Number, Value: func(l *LongPrompt) any { return l.Requests }},
+		{Name: "prompt", Flex: true, Value: func(l *LongPrompt) any { return l.Text }},
+	})}
 	if more := long.Count - len(long.Prompts); more > 0 {
 		s.Notes = []string{fmt.Sprintf("and %d more", more)}
 	}
-	tools := table.Sheet{Title: "tool calls", Table: table.Of(p.Tools, table.Fields[ToolCount](
-		"tool* calls? ok? error? blocked? skipped? aborted? unanswered? nested? asked=askedBytes:bytes? "+
-			"got=gotBytes:bytes?",
-	))}
+	tools := table.Sheet{Title: "tool calls", Table: table.Of(p.Tools, []col[*ToolCount]{
+		{Name: "tool", Flex: true, Value: func(t *ToolCount) any { return t.Tool }},
+		{Name: "calls", Unit: table.Number, Value: func(t *ToolCount) any { return table.Unless0(t.Calls) }},
+		{Name: "ok", Unit: table.Number, Value: func(t *ToolCount) any { return table.Unless0(t.OK) }},
+		{Name: "error", Unit: table.Number, Value: func(t *ToolCount) any { return table.Unless0(t.Error) }},
+		{Name: "blocked", Unit: table.Number, Value: func(t *ToolCount) any { return table.Unless0(t.Blocked) }},
+		{Name: "skipped", Unit: table.Number, Value: func(t *ToolCount) any { return table.Unless0(t.Skipped) }},
+		{Name: "aborted", Unit: table.Number, Value: func(t *ToolCount) any { return table.Unless0(t.Aborted) }},
+		{Name: "unanswered", Unit: table.Number,
+			Value: func(t *ToolCount) any { return table.Unless0(t.Unanswered) }},
+		{Name: "nested", Unit: table.Number, Value: func(t *ToolCount) any { return table.Unless0(t.Nested) }},
+		{Name: "asked", Unit: table.Bytes, Value: func(t *ToolCount) any { return table.Unless0(t.Asked) }},
+		{Name: "got", Unit: table.Bytes, Value: func(t *ToolCount) any { return table.Unless0(t.Got) }},
+	})}
 	return withRows([]table.Sheet{p.sheet(), tools, s.Of(p.Sessions > 1)})
 }
 
@@ -339,7 +352,11 @@ func (p *SessionPart) sheet() table.Sheet {
 	if p.Time.First != "" {
 		rows = append(rows, fact{What: "time", Of: p.Time.String()})
 	}
-	return table.Sheet{Table: table.Of(rows, table.Fields[fact]("what number? of+which=of*"))}
+	return table.Sheet{Table: table.Of(rows, []col[*fact]{
+		{Name: "what", Value: func(f *fact) any { return f.What }},
+		{Name: "number", Unit: table.Number, Value: func(f *fact) any { return table.Unless0(f.Number) }},
+		{Name: "of which", Flex: true, Value: func(f *fact) any { return f.Of }},
+	})}
 }
 
 // modelName returns a model as a flag names it.

@@ -25,11 +25,15 @@ func (r *Report) Gaps() table.Sheet {
 		}
 	}
 	s := table.Sheet{Lens: "files", Title: "not counted, or not to the end", Few: mostListed}
-	s.Table = table.Of(gaps, table.Fields("session=file:path $ why=error|stopped*", col[*ReportFile]{
-		Name: "counted", Value: func(f *ReportFile) any {
-			return cmp.Or(phrase.If(f.Error != "", "nothing"), "the beginning")
+	s.Table = table.Of(gaps, []col[*ReportFile]{
+		{Name: "session", Unit: table.Path, Value: func(r *ReportFile) any { return r.File }},
+		{
+			Name: "counted", Value: func(f *ReportFile) any {
+				return cmp.Or(phrase.If(f.Error != "", "nothing"), "the beginning")
+			},
 		},
-	}))
+		{Name: "why", Flex: true, Value: func(r *ReportFile) any { return cmp.Or(r.Error, r.Stopped) }},
+	})
 	return s
 }
 
@@ -63,23 +67,35 @@ func (p *CompactionsPart) sheets() []table.Sheet {
 	return []table.Sheet{main, why.Of(several)}
 }
 
-var compactionColumns = table.Fields("session=file:path entry:entry $ before:tokens~ after:tokens~ "+
-	"freed=reduction:share band!2 kept!1 $ $ $ $ $", []col[*Compacting]{
+var compactionColumns = []col[*Compacting]{
+	{Name: "session", Unit: table.Path, Value: func(c *Compacting) any { return c.File }},
+	{Name: "entry", Unit: table.Entry, Value: func(c *Compacting) any { return c.Entry }},
 	{Name: "why", Value: func(c *Compacting) any { return c.Why() }},
+	{Name: "before", Unit: table.Tokens, Value: func(c *Compacting) any { return table.About{Of: c.Before} }},
+	{Name: "after", Unit: table.Tokens, Value: func(c *Compacting) any { return table.About{Of: c.After} }},
+	{Name: "freed", Unit: table.Share, Value: func(c *Compacting) any { return c.Reduction }},
+	{Name: "band", Yields: 2, Value: func(c *Compacting) any { return c.Band }},
+	{Name: "kept", Unit: table.Number, Yields: 1, Value: func(c *Compacting) any { return c.Kept }},
 	{Name: "turn", Yields: 3, Value: func(c *Compacting) any { return phrase.If(c.Split, "split") }},
 	{Name: "paths", Value: func(c *Compacting) any { return found(c.Survival.Paths) }},
 	{Name: "commands", Value: func(c *Compacting) any { return found(c.Survival.Commands) }},
 	{Name: "errors", Value: func(c *Compacting) any { return found(c.Survival.Errors) }},
 	{Name: "constraints", Value: func(c *Compacting) any { return found(c.Survival.Constraints) }},
-}...)
+}
 
 // triggerColumns say why there was a compaction.
-var triggerColumns = table.Fields("session=file:path entry:entry request recorded:tokens? next:tokens? $",
-	col[*Compacting]{
+var triggerColumns = []col[*Compacting]{
+	{Name: "session", Unit: table.Path, Value: func(c *Compacting) any { return c.File }},
+	{Name: "entry", Unit: table.Entry, Value: func(c *Compacting) any { return c.Entry }},
+	{Name: "request", Unit: table.Number, Value: func(c *Compacting) any { return c.Request }},
+	{Name: "recorded", Unit: table.Tokens, Value: func(c *Compacting) any { return table.Unless0(c.Recorded) }},
+	{Name: "next", Unit: table.Tokens, Value: func(c *Compacting) any { return table.Unless0(c.Next) }},
+	{
 		Name: "evidence", Flex: true, Value: func(c *Compacting) any {
 			return c.Evidence + phrase.If(c.Trigger == "overflow" && c.Retried, "; then it was asked for again")
 		},
-	})
+	},
+}
 
 // found is how many facts were found, nothing of none.
 func found(k survival.Kept) string {
@@ -160,10 +176,14 @@ func (p *ContextPart) categorySheet() table.Sheet {
 	}
 	all.Category = "total"
 	rows = slices.Insert(rows, end, row{all, sized(p.sum())})
-	s.Table = table.Of(rows, table.Fields("what=category name* $ $ bytes:bytes? messages?", []col[*row]{
+	s.Table = table.Of(rows, []col[*row]{
+		{Name: "what", Value: func(r *row) any { return r.Category }},
+		{Name: "name", Flex: true, Value: func(r *row) any { return r.Name }},
 		{Name: p.unit(), Unit: table.Tokens, Value: func(r *row) any { return r.tokens }},
 		{Name: part, Unit: table.Share, Value: func(r *row) any { return share(r.Tokens, of) }},
-	}...))
+		{Name: "bytes", Unit: table.Bytes, Value: func(r *row) any { return table.Unless0(r.Bytes) }},
+		{Name: "messages", Unit: table.Number, Value: func(r *row) any { return table.Unless0(r.Messages) }},
+	})
 	return s
 }
 
@@ -208,19 +228,31 @@ func sized(s weigh.Size) any { return table.Marked(s.Estimated > 0, s.Tokens) }
 // sessionSheet returns the largest contexts of several sessions.
 func (p *ContextPart) sessionSheet() table.Sheet {
 	some, notes := fullest(p.Sessions, func(c SessionContext) int { return c.Tokens })
-	return table.Sheet{Title: "the fullest", Notes: notes, Table: table.Of(some, table.Fields(
-		"session=file|session:path* entry:entry $ window=share:share of=window:tokens? messages?",
-		col[*SessionContext]{Name: "tokens", Unit: table.Tokens,
+	return table.Sheet{Title: "the fullest", Notes: notes, Table: table.Of(some, []col[*SessionContext]{
+		{Name: "session", Unit: table.Path, Flex: true,
+			Value: func(s *SessionContext) any { return cmp.Or(s.File, s.Session) }},
+		{Name: "entry", Unit: table.Entry, Value: func(s *SessionContext) any { return s.Entry }},
+		{Name: "tokens", Unit: table.Tokens,
 			Value: func(c *SessionContext) any { return sized(c.Usage) }},
-	))}
+		{Name: "window", Unit: table.Share, Value: func(s *SessionContext) any { return s.Share }},
+		{Name: "of", Unit: table.Tokens, Value: func(s *SessionContext) any { return table.Unless0(s.Window) }},
+		{Name: "messages", Unit: table.Number,
+			Value: func(s *SessionContext) any { return table.Unless0(s.Messages) }},
+	})}
 }
 
 func (p *ContextPart) largestSheet() table.Sheet {
 	tokens := col[*ContextEntry]{Name: p.unit(), Unit: table.Tokens,
 		Value: func(e *ContextEntry) any { return p.tokens(e.Tokens) }}
-	s := table.Sheet{Title: "the largest", Table: table.Of(p.Largest, table.Fields(
-		"session=file:path* entry:entry line kind tool* $ bytes:bytes", tokens,
-	))}
+	s := table.Sheet{Title: "the largest", Table: table.Of(p.Largest, []col[*ContextEntry]{
+		{Name: "session", Unit: table.Path, Flex: true, Value: func(c *ContextEntry) any { return c.File }},
+		{Name: "entry", Unit: table.Entry, Value: func(c *ContextEntry) any { return c.Entry }},
+		{Name: "line", Unit: table.Number, Value: func(c *ContextEntry) any { return c.Line }},
+		{Name: "kind", Value: func(c *ContextEntry) any { return c.Kind }},
+		{Name: "tool", Flex: true, Value: func(c *ContextEntry) any { return c.Tool }},
+		tokens,
+		{Name: "bytes", Unit: table.Bytes, Value: func(c *ContextEntry) any { return c.Bytes }},
+	})}
 	all := 0
 	for _, c := range p.Sessions {
 		all += c.Messages
@@ -235,9 +267,13 @@ func (p *ContextPart) largestSheet() table.Sheet {
 func (p *ContextPart) rereadSheet() table.Sheet {
 	tokens := col[*Reread]{Name: "tokens of the older", Unit: table.Tokens,
 		Value: func(r *Reread) any { return p.tokens(r.Tokens) }}
-	s := table.Sheet{Title: "read more than once", Table: table.Of(p.Rereads.Largest, table.Fields(
-		"session=file:path* path:path* times $ newest=entry", tokens,
-	))}
+	s := table.Sheet{Title: "read more than once", Table: table.Of(p.Rereads.Largest, []col[*Reread]{
+		{Name: "session", Unit: table.Path, Flex: true, Value: func(r *Reread) any { return r.File }},
+		{Name: "path", Unit: table.Path, Flex: true, Value: func(r *Reread) any { return r.Path }},
+		{Name: "times", Unit: table.Number, Value: func(r *Reread) any { return r.Times }},
+		tokens,
+		{Name: "newest", Value: func(r *Reread) any { return r.Entry }},
+	})}
 	if n := p.Rereads.Files - len(p.Rereads.Largest); n > 0 {
 		s.Notes = []string{fmt.Sprintf("With %d more files it is %d tokens.", n, p.Rereads.Tokens)}
 	}
@@ -263,16 +299,26 @@ const (
 
 // sumColumns are those of a sum. The cost is marked where some of it is computed; the recorded part
 // is shown beside it.
-var sumColumns = table.Fields("calls=calls.total!1 input=tokens.input:tokens?!2 output=tokens.output:tokens?!3 "+
-	"cache+read=tokens.cacheRead:tokens?!4 cache+write=tokens.cacheWrite:tokens?!5 $ $ billed=cost.billed:dollars? "+
-	"unpriced=calls.unpriced?!6", []col[*CostSum]{
+var sumColumns = []col[*CostSum]{
+	{Name: "calls", Unit: table.Number, Yields: 1, Value: func(c *CostSum) any { return c.Calls.Total }},
+	{Name: "input", Unit: table.Tokens, Yields: 2,
+		Value: func(c *CostSum) any { return table.Unless0(c.Tokens.Input) }},
+	{Name: "output", Unit: table.Tokens, Yields: 3,
+		Value: func(c *CostSum) any { return table.Unless0(c.Tokens.Output) }},
+	{Name: "cache read", Unit: table.Tokens, Yields: 4,
+		Value: func(c *CostSum) any { return table.Unless0(c.Tokens.CacheRead) }},
+	{Name: "cache write", Unit: table.Tokens, Yields: 5,
+		Value: func(c *CostSum) any { return table.Unless0(c.Tokens.CacheWrite) }},
 	{Name: "cost", Unit: table.Dollars, Value: func(s *CostSum) any {
 		return table.If(s.Calls.Total > s.Calls.Unpriced, table.Marked(s.computed(), s.Cost.Total))
 	}},
 	{Name: "recorded", Unit: table.Dollars, Yields: 7, Value: func(s *CostSum) any {
 		return table.If(s.Calls.Total > s.Calls.Unpriced && s.computed(), table.Unless0(s.Cost.Recorded))
 	}},
-}...)
+	{Name: "billed", Unit: table.Dollars, Value: func(c *CostSum) any { return table.Unless0(c.Cost.Billed) }},
+	{Name: "unpriced", Unit: table.Number, Yields: 6,
+		Value: func(c *CostSum) any { return table.Unless0(c.Calls.Unpriced) }},
+}
 
 // computed reports whether some of a cost is by the table of prices.
 func (s *CostSum) computed() bool { return s.Calls.Computed > 0 }

@@ -64,7 +64,7 @@ func (r *Row) Instead(c Context) Row {
 	}
 	row.basis.counted = c.Counted + b.hidden
 	row.Prompt = r.scaled(row.basis.counted)
-	row.Shared = &shared{}
+	row.Shared = &Shared{}
 	again := c.Again
 	if c.Kept >= 0 {
 		kept := r.scaled(c.Kept + b.hidden)

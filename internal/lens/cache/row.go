@@ -25,7 +25,7 @@ type Row struct {
 	Prompt int64 `json:"prompt"`
 	// the longest prefix that it shares with an earlier request of the same model, on any branch, within the cache's
 	// lifetime
-	Shared *shared `json:"shared,omitempty"`
+	Shared *Shared `json:"shared,omitempty"`
 	// what ended the shared prefix, if the earlier request continues differently; absent if this request only adds to
 	// it
 	Break *Break `json:"break,omitempty"`
@@ -52,8 +52,8 @@ type Row struct {
 	basis basis
 }
 
-// shared is the prefix that a request shares with an earlier one.
-type shared struct {
+// Shared is the prefix that a request shares with an earlier one.
+type Shared struct {
 	Messages int   `json:"messages"`
 	Tokens   int64 `json:"tokens"`
 }
@@ -107,7 +107,7 @@ func (c *accountant) row(k int) Row {
 	if s == noBeginning {
 		return row
 	}
-	row.Endless, row.Shared = m.lifetime() == 0, &shared{}
+	row.Endless, row.Shared = m.lifetime() == 0, &Shared{}
 	if row.Estimated = row.Prompt == 0; row.Estimated {
 		row.Prompt = counted
 	}

@@ -307,7 +307,7 @@ func TestPiScenarios(t *testing.T) {
 		}
 	}
 	var files []string
-	for seed := range uint64(corpus.Pick(20, 300)) {
+	for seed := range uint64(corpus.Pick(8, 300)) {
 		name := filepath.Join(t.TempDir(), fmt.Sprintf("scenario-%d.jsonl", seed))
 		must.Do(os.WriteFile(name, newScenario(seed, among), 0o600))
 		session := must.Get(sessionfmt.Open(name, sessionfmt.Options{}))

@@ -115,27 +115,46 @@ func (b *Bench) Recorded(t *testing.T) {
 	}
 	table, lost := Table{}, 0
 	tally := claims.New(t, b.rules(), or(b.Declared, "rules.go"))
-	for _, name := range must.Get(filepath.Glob(b.in("recorded/*.tar.zst"))) {
-		for _, dir := range Unpack(t, name) {
-			name, _, _ := strings.Cut(filepath.Base(dir), "@")
-			if s, err := ReadScript(b.script(name)); err != nil {
-				t.Errorf("a recording without its script: %v", err)
-			} else if err := s.Least.reached(dir); err != nil {
-				t.Errorf("%s: %v", dir, err)
+	var one sync.Mutex // for table, lost and tally
+	measure := func(t *testing.T, dir string) {
+		t.Parallel()
+		b.reaches(t, dir)
+		own := Table{}
+		n := own.Measure(t, b.Agent, dir, b.interfaceOf(), func(with bool, c Comparison) {
+			printUnlike(t, with, c)
+			if !with && !c.Hidden {
+				one.Lock()
+				tally.Add(or(c.Version, b.Format), c.Used, c.Asked, c.Equal[Messages])
+				one.Unlock()
 			}
-			lost += table.Measure(t, b.Agent, dir, b.interfaceOf(), func(with bool, c Comparison) {
-				printUnlike(t, with, c)
-				if !with && !c.Hidden {
-					tally.Add(or(c.Version, b.Format), c.Used, c.Asked, c.Equal[Messages])
-				}
-			})
-		}
+		})
+		one.Lock()
+		lost += n
+		table.join(own, func(r Row) Row { return r })
+		one.Unlock()
 	}
+	t.Run("recordings", func(t *testing.T) {
+		for _, packed := range must.Get(filepath.Glob(b.in("recorded/*.tar.zst"))) {
+			for _, dir := range Unpack(t, packed) {
+				t.Run(filepath.Base(dir), func(t *testing.T) { measure(t, dir) })
+			}
+		}
+	})
 	file := or(b.Compared, "compared.go")
 	tally.Hold(t, updates(), file, or(b.Package, b.Agent.Name), variable(file))
 	table.Hold(t, updates(), filepath.Join(testenv.Root(t), "docs/session-format.md"), b.Agent.Name)
 	t.Logf("%d requests are in no session: for titles and summaries, and those that failed\n%s", lost,
 		table.By(func(r Row) Row { r.Script, _, _ = strings.Cut(r.Script, "@"); r.Model = ""; return r }))
+}
+
+// reaches reports a recording that has not what its script is there for.
+func (b *Bench) reaches(t *testing.T, dir string) {
+	name, _, _ := strings.Cut(filepath.Base(dir), "@")
+	if s, err := ReadScript(b.script(name)); err != nil {
+		t.Errorf("a recording without its script: %v", err)
+	} else if err := s.Least.reached(dir); err != nil {
+		t.Errorf("%s: %v", dir, err)
+	}
 }
 
 // variable is that of a file of compared rules: compared_own.go has comparedOwn.

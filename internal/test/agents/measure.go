@@ -104,18 +104,23 @@ func (table Table) Measure(t testing.TB, of *Agent, dir, interfaceOf string,
 // By is the table with rows joined: by returns the row that one counts to.
 func (table Table) By(by func(Row) Row) Table {
 	joined := Table{}
-	for row, n := range table {
+	joined.join(table, by)
+	return joined
+}
+
+// join adds the rows of another table: by returns the row that one counts to.
+func (table Table) join(other Table, by func(Row) Row) {
+	for row, n := range other {
 		to := by(row)
-		if joined[to] == nil {
-			joined[to] = &Count{}
+		if table[to] == nil {
+			table[to] = &Count{}
 		}
-		all := joined[to]
+		all := table[to]
 		all.Requests, all.Whole, all.Exact = all.Requests+n.Requests, all.Whole+n.Whole, all.Exact+n.Exact
 		for p := range n.Equal {
 			all.Equal[p], all.Left[p] = all.Equal[p]+n.Equal[p], all.Left[p]+n.Left[p]
 		}
 	}
-	return joined
 }
 
 // brief are the rows of an agent in Markdown, by version: with the records of its requests, and without where it makes

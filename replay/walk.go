@@ -176,10 +176,13 @@ func (m *machine) advance(rec int) (Step, error) {
 	m.path.push(rec)
 	before := m.current().msgs.shown
 	did, by := m.step(m.path.len()-1, rec)
-	if m.r.Session.Dialect() == nil || m.r.Session.Held(rec) {
+	switch d := m.r.Session.Dialect(); {
+	case d == nil:
 		m.used |= rule.Of(by)
-	} else {
-		m.used = m.r.Session.Dialect().Rules.Then(m.used, m.r.Session.RulesOf(rec))
+	case m.r.Session.Held(rec): // by is a rule of pi's, and the agent has none for what is tried on its session
+		m.used |= rule.Of(rule.Unread)
+	default:
+		m.used = d.Rules.Then(m.used, m.r.Session.RulesOf(rec))
 	}
 	if m.err != nil {
 		m.pos = m.path.len() - 2

@@ -141,8 +141,11 @@ func New(s *sessionfmt.Session, results []Result, opt Options) (*Trial, error) {
 	return t, err
 }
 
-// Findings returns the findings of the session's own entries.
+// Findings returns the findings of the session's own entries, nil if an operation is refused.
 func (t *Trial) Findings() []sessionfmt.Finding {
+	if t.after == nil {
+		return nil
+	}
 	held := map[string]bool{}
 	for _, i := range t.held {
 		held[sessionfmt.Quote(t.with.ID(i))] = true

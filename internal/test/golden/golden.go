@@ -4,6 +4,9 @@ package golden
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"flag"
 	"os"
 	"path/filepath"
@@ -39,4 +42,21 @@ func Equal(t *testing.T, name string, got []byte) {
 		line++
 	}
 	t.Errorf("%s, line %d: go test -update rewrites it\n got %q\nwant %q", name, line+1, a[line], b[line])
+}
+
+// Lines is Equal for lines, such as the figures of each sample: a package that has such a file notices a change in
+// itself, where its rules are tested by others.
+func Lines(t *testing.T, name string, lines []string) {
+	t.Helper()
+	Equal(t, name, []byte(strings.Join(lines, "\n")+"\n"))
+}
+
+// Digest returns the beginning of the hash of a value as JSON, for a line that would be too long with the value.
+func Digest(v any) string {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return err.Error()
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:4])
 }

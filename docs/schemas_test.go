@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode"
 
 	"ctxtool/internal/test/must"
 )
@@ -29,18 +30,20 @@ var schemaMark = regexp.MustCompile(`(?m)^<!-- struct ((?:[\w/]+\.\w+ ?)+)(?:les
 func TestSchemas(t *testing.T) {
 	s := structs{packages: map[string]*parsedPackage{}}
 	data := must.Get(os.ReadFile("formats.md"))
+	s.sections = sectionsOf(string(data))
 	tables := 0
 	want := schemaMark.ReplaceAllStringFunc(string(data), func(was string) string {
 		tables++
 		mark := schemaMark.FindStringSubmatch(was)
 		first, _, _ := strings.Cut(was, "\n")
-		out := first + "\n| key | type | what |\n|---|---|---|\n"
+		out := first + "\n| key | type: what |\n|---|---|\n"
 		s.less = strings.Fields(mark[2])
+		var rows []row
 		for _, name := range strings.Fields(mark[1]) {
 			k := strings.LastIndexByte(name, '.')
-			out += s.table(t, name[:k], name[k+1:], "", map[string]bool{})
+			rows = append(rows, s.table(t, name[:k], name[k+1:], "", map[string]bool{})...)
 		}
-		return out
+		return out + joined(rows)
 	})
 	if tables == 0 {
 		t.Error("formats.md has no table of a struct")
@@ -61,7 +64,67 @@ type parsedPackage struct {
 
 type structs struct {
 	packages map[string]*parsedPackage
-	less     []string // the keys of fields that have a table of their own
+	sections map[string]string // links to the sections of structs that have a table, by the struct's name
+	less     []string          // the keys of fields that have a table of their own
+}
+
+// reading is the struct that reports embed: its table is not repeated in theirs.
+const reading = "internal/read/dialect.Reading"
+
+var headingOrMark = regexp.MustCompile(`(?m)^#+ (.*)\n|^<!-- struct (\S+?) ?(?:less .*)?-->`)
+
+// sectionsOf returns a link to the section of each struct with a table, except where two tables are made of it.
+func sectionsOf(page string) map[string]string {
+	links, heading := map[string]string{}, ""
+	for _, m := range headingOrMark.FindAllStringSubmatch(page, -1) {
+		if m[1] != "" {
+			heading = m[1]
+			continue
+		}
+		name := m[2]
+		title, _, _ := strings.Cut(heading, ": ")
+		if links[name] != "" {
+			title = ""
+		}
+		links[name] = ""
+		if title != "" {
+			links[name] = "[" + title + "](#" + slug(heading) + ")"
+		}
+	}
+	return links
+}
+
+// slug returns the anchor that GitHub gives a heading.
+func slug(heading string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == ' ':
+			return '-'
+		case r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r):
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, heading)
+}
+
+// A row is a row of a table: a key below a prefix, such as `layers[].`.
+type row struct{ prefix, key, typ, what string }
+
+// joined returns the lines of rows. Keys of one object that have the same type and description, one after
+// the other, share a row.
+func joined(rows []row) (lines string) {
+	for i := 0; i < len(rows); {
+		keys, r := "`"+rows[i].prefix+rows[i].key+"`", rows[i]
+		for i++; i < len(rows) && rows[i].prefix == r.prefix && rows[i].typ == r.typ && rows[i].what == r.what; i++ {
+			keys += ", `" + rows[i].key + "`"
+		}
+		what := r.what
+		if r.typ != "" && what != "" {
+			what = ": " + what
+		}
+		lines += fmt.Sprintf("| %s | %s |\n", keys, r.typ+what)
+	}
+	return lines
 }
 
 // open parses a package of the module, by its path below the module's.
@@ -135,6 +198,10 @@ func (s *structs) fields(t *testing.T, pkg, name string) (all []field) {
 		key, option, _ := strings.Cut(tag, ",")
 		if len(f.Names) == 0 && tag == "" {
 			in, embedded := s.resolve(t, pkg, name, f.Type)
+			if in+"."+embedded == reading {
+				all = append(all, field{key: "agent`, `certainty", what: s.sections[reading]})
+				continue
+			}
 			all = append(all, s.fields(t, in, embedded)...)
 			continue
 		}
@@ -170,13 +237,16 @@ func (s *structs) resolve(t *testing.T, pkg, in string, e ast.Expr) (string, str
 	return "", ""
 }
 
-// table are the rows of a struct, and of those of its package in it that have not been
-// told yet.
-func (s *structs) table(t *testing.T, pkg, name, prefix string, told map[string]bool) (rows string) {
+// table returns the rows of a struct, and of the structs of its package in it, each once. A struct with a
+// table of its own is a link to that.
+func (s *structs) table(t *testing.T, pkg, name, prefix string, told map[string]bool) (rows []row) {
 	told[pkg+"."+name] = true
 	for _, f := range s.fields(t, pkg, name) {
-		key := prefix + f.key
 		e, list, optional := f.typ, "", f.optional
+		if e == nil { // the fields of reading
+			rows = append(rows, row{prefix, f.key, "", f.what})
+			continue
+		}
 		if star, ok := e.(*ast.StarExpr); ok {
 			e, f.optional = star.X, false
 		}
@@ -187,9 +257,14 @@ func (s *structs) table(t *testing.T, pkg, name, prefix string, told map[string]
 		if star, ok := f.typ.(*ast.StarExpr); ok && star.X == e && !optional {
 			typ += " or null"
 		}
-		rows += fmt.Sprintf("| `%s` | %s | %s |\n", key+list, typ, f.what)
-		if deeper[1] != "" && !slices.Contains(s.less, f.key) && !told[deeper[0]+"."+deeper[1]] {
-			rows += s.table(t, deeper[0], deeper[1], key+list+".", told)
+		of := deeper[0] + "." + deeper[1]
+		if link := s.sections[of]; deeper[1] != "" && link != "" && !told[of] {
+			rows = append(rows, row{prefix, f.key + list, link, f.what})
+			continue
+		}
+		rows = append(rows, row{prefix, f.key + list, typ, f.what})
+		if deeper[1] != "" && !slices.Contains(s.less, f.key) && !told[of] {
+			rows = append(rows, s.table(t, deeper[0], deeper[1], prefix+f.key+list+".", told)...)
 		}
 	}
 	return rows

@@ -50,7 +50,7 @@ var modules = map[string]string{
 	"github.com/modelcontextprotocol/go-sdk/mcp": "internal/out/serve",
 	"github.com/olekukonko/tablewriter":          "render",
 	"github.com/pelletier/go-toml/v2":            "internal/out/config internal/lens/redact internal/lens/gate internal/out/serve",
-	"github.com/sergi/go-diff/diffmatchpatch":    "internal/out/linediff",
+	"github.com/sergi/go-diff/diffmatchpatch":    "internal/read/linediff",
 	"github.com/spf13/cobra":                     "cmd/ctxtool internal/base/help",
 	"github.com/spf13/pflag":                     "cmd/ctxtool internal/base/help",
 	"github.com/spf13/viper":                     "internal/out/config",

@@ -9,7 +9,7 @@ import (
 	"ctxtool/internal/base/markdown"
 	"ctxtool/internal/base/table"
 	"ctxtool/internal/lens/diff"
-	"ctxtool/internal/out/linediff"
+	"ctxtool/internal/read/linediff"
 	"ctxtool/internal/read/phrase"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"ctxtool/internal/lens/diff"
-	"ctxtool/internal/out/linediff"
+	"ctxtool/internal/read/linediff"
 	"ctxtool/internal/read/outline"
 	"ctxtool/internal/read/phrase"
 	"ctxtool/replay/models"

@@ -135,6 +135,8 @@ var writers = append([]writer{
 	plain("jsonl", writeTraceLines),
 	sheets("text", compactionSheets),
 	jsonlOf(func(c Compactions) []reuse.Compaction { return c.All }),
+	sheets("text", originSheets),
+	sheets("markdown", originSheets),
 	text("text", writeBlame),
 	jsonlOf(func(all []entry.Item) []entry.Item { return all }),
 	text("text", writeEntering),

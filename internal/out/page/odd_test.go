@@ -7,8 +7,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"ctxtool/internal/out/linediff"
 	"ctxtool/internal/read/activity"
+	"ctxtool/internal/read/linediff"
 	"ctxtool/internal/test/must"
 	"ctxtool/sessionfmt"
 )

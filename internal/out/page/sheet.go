@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"ctxtool/internal/base/markdown"
-	"ctxtool/internal/out/linediff"
 	"ctxtool/internal/out/transcript"
 	"ctxtool/internal/read/activity"
+	"ctxtool/internal/read/linediff"
 	"ctxtool/internal/read/phrase"
 )
 

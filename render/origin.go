@@ -106,7 +106,9 @@ func callSheet(calls []origin.Call, sessions []origin.Session) table.Sheet {
 	return table.Sheet{Title: "Calls", Table: table.Stream(iter.Seq[*originCall](rows), []col[*originCall]{
 		{Name: "call", Value: func(c *originCall) any { return fmt.Sprintf("[%d]", c.number) }},
 		{Name: "session", Unit: table.Ref, Value: func(c *originCall) any { return c.session.Ref }},
-		{Name: "request", Value: func(c *originCall) any { return table.If(c.Request >= 0, fmt.Sprintf("#%d", c.Request)) }},
+		{Name: "request", Value: func(c *originCall) any {
+			return table.If(c.Request >= 0, fmt.Sprintf("#%d", c.Request))
+		}},
 		{Name: "written", Yields: 1, Value: func(c *originCall) any { return day(c.Time) }},
 		{Name: "tool", Yields: 2, Value: func(c *originCall) any { return c.Tool }},
 		{Name: "lines", Unit: table.Number, Value: func(c *originCall) any { return known(c.Counts) }},
@@ -133,7 +135,9 @@ func sessionSheet(sessions []origin.Session) table.Sheet {
 		{Name: "agent", Yields: 1, Value: func(s *origin.Session) any { return s.Agent }},
 		{Name: "calls", Unit: table.Number, Value: func(s *origin.Session) any { return s.Calls }},
 		{Name: "lines", Unit: table.Number, Value: func(s *origin.Session) any { return known(s.Counts) }},
-		{Name: "cost", Unit: table.Dollars, Value: func(s *origin.Session) any { return table.Money{Dollars: s.Cost, Decimals: 3} }},
+		{Name: "cost", Unit: table.Dollars, Value: func(s *origin.Session) any {
+			return table.Money{Dollars: s.Cost, Decimals: 3}
+		}},
 		{Name: "title", Flex: true, Value: func(s *origin.Session) any { return s.Title }},
 	})}
 }

@@ -200,6 +200,9 @@ func (a *assignment) summed() bool {
 var sums = newAutomaton(strings.Fields(
 	"cert x.509 x509 fingerprint checksum loaded digest public gpg verified issuer thumbprint"))
 
+// shortestPart is the length of the shortest value that is looked for in more than one part.
+const shortestPart = 16
+
 // take adds a value. Of a change, the value after the arrow is one too.
 func (a *assignment) take(start, end int) {
 	if env := a.how == assigns && a.lines == 0 && a.name.upper && end < len(a.text) && a.text[a.name.end] == '='; env {
@@ -224,34 +227,16 @@ func (a *assignment) take(start, end int) {
 	a.stop = true
 }
 
-// continued adds the lines in which a value goes on, and returns where they end: each is one random word, also as
-// another literal or after a backslash.
+// continued adds the parts in which a value goes on, and returns where they end: each is one random word.
 func (a *assignment) continued(start, end int) int {
 	literal := isQuote(a.text[start-1])
-	if end-start < shortestShape || isAllHex(a.text[start:end]) && !literal {
+	if end-start < shortestPart || isAllHex(a.text[start:end]) && !literal {
 		return end
 	}
-	line, _ := lineAround(a.text, a.name.start)
 	for range mostParts {
-		at := end
-		if literal {
-			at++
-		}
-		for at < len(a.text) && at-end < longestJoint && strings.IndexByte(" \r\\+.,&_`", a.text[at]) >= 0 {
-			at++
-		}
-		if at >= len(a.text) || a.text[at] != '\n' {
+		at, ok := joint(a.text, start, end)
+		if !ok {
 			break
-		}
-		at++
-		at += shared(a.text[line:a.name.start], a.text[at:])
-		for at < len(a.text) && at-end < longestJoint+longestName && (a.text[at] == ' ' || a.text[at] == '\t') {
-			at++
-		}
-		if literal && (at == len(a.text) || !isQuote(a.text[at])) {
-			break
-		} else if literal {
-			at++
 		}
 		to := at
 		for to < len(a.text) && to-at < longestValue && (inCode[a.text[to]] != 0 || a.text[to] == '=') {
@@ -259,12 +244,12 @@ func (a *assignment) continued(start, end int) int {
 		}
 		a.cost += to - end
 		v := a.text[at:to]
-		if to < len(a.text) && strings.IndexByte("\n\r;,\"'`\\ ", a.text[to]) < 0 || len(v) < minPart ||
-			!hasKinds(v, 3) && !literal || !madeOf(v[:min(len(v), judged)]).random() || isPlain(v) {
+		if to < len(a.text) && strings.IndexByte("\n\r;,\"'`\\ )]<", a.text[to]) < 0 || len(v) < minPart ||
+			!hasKinds(v, 3) && !literal && len(v) != end-start || !isPart(v, end-start) || isPlain(v) {
 			break
 		}
 		a.found = append(a.found, [2]int{at, to})
-		end = to
+		start, end = at, to
 	}
 	return end
 }

@@ -58,6 +58,10 @@ func (s *Scanner) decoded(dst []hit, text []byte) []hit {
 		b := text[i : i+8 : i+8]
 		kinds := kindsOf(b)
 		if kinds&inBytes != 0 && i >= listed && hasByteList(b) {
+			if dst, listed = s.dump(dst, text, i); listed > i {
+				i = max(i, (listed-8)&^15)
+				continue
+			}
 			start, end := byteRange(text, i, inBytes)
 			listed = end
 			s.byteLists(text, start, end, func(plain []byte, start, end int) {
@@ -74,16 +78,25 @@ func (s *Scanner) decoded(dst []hit, text []byte) []hit {
 		for end < len(text) && inCode[text[end]] != 0 {
 			end++
 		}
+		if marked(text, start+1) {
+			start++
+		}
 		i = max(i, (end-8)&^15)
 		if to := botToken(text, start, end); to > end {
 			dst = append(dst, hit{rule: s.r.shaped, start: start, end: to, value: string(text[start:to])})
 			continue
 		}
-		if end-start >= shortestShape {
+		if n := len(dst); end-start >= shortestShape {
 			dst = s.shapes(dst, text, start, end)
+			if len(dst) == n && end-start < longestShape && !isAllHex(text[start:end]) {
+				dst = s.split(dst, text, start, end)
+			}
 		}
 		if end-start < shortestCode || !printable(text[start:end]) {
 			continue
+		}
+		if bytes.HasPrefix(text[start:end], []byte("0x")) {
+			start += 2
 		}
 		end = s.code(text, start, end)
 		if plain := decode(s.encoded); plain != nil && isText(plain) {
@@ -121,20 +134,19 @@ func botToken(text []byte, start, end int) int {
 func (s *Scanner) code(text []byte, start, end int) int {
 	s.encoded = append(s.encoded[:0], text[start:end]...)
 	for end-start >= shortestLine {
-		start = end
-		for start < len(text) && start-end < longestJoint && (text[start] == '\n' || text[start] == '\r' ||
-			text[start] == ' ' || text[start] == '\t') {
-			start++
+		at, ok := joint(text, start, end)
+		if !ok {
+			break
 		}
-		next := start
+		next := at
 		for next < len(text) && inCode[text[next]] != 0 {
 			next++
 		}
-		if start == end || next == start || text[next-1] != '=' && !printable(text[start:next]) {
+		if next == at || text[next-1] != '=' && !printable(text[at:next]) {
 			break
 		}
-		s.encoded = append(s.encoded, text[start:next]...)
-		end = next
+		s.encoded = append(s.encoded, text[at:next]...)
+		start, end = at, next
 	}
 	return end
 }
@@ -142,6 +154,7 @@ func (s *Scanner) code(text []byte, start, end int) int {
 // printable reports whether the first characters of a code stand for text.
 func printable(code []byte) bool {
 	var to [9]byte
+	code = bytes.TrimPrefix(code, []byte("0x"))
 	n, err := hex.Decode(to[:], code[:min(len(code), 12)])
 	if err != nil {
 		n, _ = base64.RawStdEncoding.Decode(to[:],

@@ -58,6 +58,9 @@ func (s *Scanner) matches(dst []hit, text []byte, k int32) []hit {
 			dst = s.whole(dst[:n], text, k)
 			break
 		}
+		if !ok && until-start > minPart && until-start < longestShape {
+			s.broken = append(s.broken, brokenMatch{k, start, until - 1})
+		}
 		if !ok || r.Judge != judgeNone && until-start < mostAgain && madeOf(text[start:until]).odd < 2 {
 			continue
 		}
@@ -83,6 +86,44 @@ func (s *Scanner) matches(dst []hit, text []byte, k int32) []hit {
 	}
 	s.read += read
 	return dst
+}
+
+// A brokenMatch is where the match of a rule begins, and where it breaks off.
+type brokenMatch struct {
+	rule       int32
+	start, end int
+}
+
+// rejoined adds the secret of a rule whose match continues after what it breaks off at.
+func (s *Scanner) rejoined(dst []hit, text []byte, m brokenMatch) []hit {
+	k, start, end := m.rule, m.start, m.end
+	if isAlnum(text[end]) {
+		return dst
+	}
+	from, ok := joint(text, start, end)
+	if !ok {
+		return dst
+	}
+	to := from
+	for to < len(text) && to-from < longestShape && !ends[text[to]] {
+		to++
+	}
+	s.read += to - start
+	r := s.r.rules[k]
+	joined := append(append(s.encoded[:0], text[start:end]...), text[from:to]...)
+	s.encoded = joined
+	groups := r.first().FindSubmatchIndex(joined)
+	if groups == nil || groups[0] > 0 {
+		return dst
+	}
+	first, last, ok := r.secret(groups)
+	cut := end - start
+	if !ok || first > cut-minPart/2 || last <= cut || r.plain(joined[first:last], joined[:groups[1]]) {
+		return dst
+	}
+	last += from - end + start
+	return append(dst, hit{rule: s.r.ofRule[k], start: start + first, end: end, value: string(text[start+first : end])},
+		hit{rule: s.r.ofRule[k], start: from, end: last, value: string(text[from:last])})
 }
 
 // match returns the match that begins at text[start], and its groups; nothing from text[until] on
@@ -153,6 +194,11 @@ func (s *Scanner) match(dst []hit, text []byte, k int32, groups []int) []hit {
 	start, end, ok := r.secret(groups)
 	if !ok {
 		return dst
+	}
+	if r.global != nil && r.Judge != judgeNone { // of ours
+		if cut := untilElision(text[start:end]); len(cut) >= 2*minPart {
+			end = start + len(cut)
+		}
 	}
 	secret, match := text[start:end], text[groups[0]:groups[1]]
 	if s.judged(int(k), start-groups[0], match, func() bool { return r.plain(secret, match) }) ||

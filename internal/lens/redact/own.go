@@ -232,7 +232,8 @@ func escapes(text []byte, at int) bool { return at > 1 && text[at-2] == '\\' }
 
 // marked reports whether text[at-1] is a sign of a diff.
 func marked(text []byte, at int) bool {
-	return text[at-1] == '+' && (at == 1 || text[at-2] == '\n' || at > 2 && text[at-2] == 'n' && text[at-3] == '\\')
+	return (text[at-1] == '+' || text[at-1] == '-') && (at == 1 || text[at-2] == '\n' ||
+		at > 2 && text[at-2] == 'n' && text[at-3] == '\\')
 }
 
 // longestHeader is how many bytes lie before the data of a key, such as its encryption.

@@ -42,7 +42,8 @@ func newParts(values map[string]int32, key, home int32) *parts {
 		v = v[:min(len(v), longestPart)]
 		done := 0
 		for from := 0; from+minPart <= len(v); from++ {
-			if !partial([]byte(v[from:from+minPart])) || rule == key && from < keyHead || isConstant(v, from) {
+			last := from+minPart == len(v) && rule != key // what remains of a value whose beginning is left out
+			if !last && !partial([]byte(v[from:from+minPart])) || rule == key && from < keyHead || isConstant(v, from) {
 				continue
 			}
 			for at := max(done, from); at+pieceSize <= from+minPart && len(p.at) < mostPieces; at++ {
@@ -96,6 +97,11 @@ func isWordCode(part []byte) bool {
 	return false
 }
 
+// elides reports whether a text ends in a sign that a part is left out.
+func elides(text []byte) bool {
+	return slices.ContainsFunc(elisions, func(sign string) bool { return bytes.HasSuffix(text, []byte(sign)) })
+}
+
 func hashOf(piece uint32) uint32 { return piece * 0x9e3779b1 >> 14 }
 
 // longestHex is how long a part is at least of which hex digits are all there is: shorter ones
@@ -125,10 +131,11 @@ func (p *parts) find(dst []hit, text []byte) []hit {
 		for end < len(text) && to < len(value) && text[end] == value[to] {
 			end, to = end+1, to+1
 		}
-		if end-start < minPart || !partial(text[start:end]) || isWordCode(text[start:end]) {
+		rest := to == len(value) && elides(text[:start])
+		if end-start < minPart || !rest && (!partial(text[start:end]) || isWordCode(text[start:end])) {
 			continue
 		}
-		if end-start >= longestHex || slices.ContainsFunc(text[start:end], func(c byte) bool { return !isHex(c) }) {
+		if rest || end-start >= longestHex || !isAllHex(text[start:end]) {
 			dst = append(dst, hit{rule: p.rules[of.value], start: start, end: end, value: value})
 		}
 		i = max(i, end-pieceStride)

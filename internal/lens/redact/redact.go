@@ -78,6 +78,7 @@ const (
 	useKeyword
 	useName
 	useShape
+	useElision
 	useMarker
 	useCommand
 	useCall
@@ -292,6 +293,9 @@ func (r *Redactor) builtinWords() (words wordList) {
 	}
 	for _, word := range shapeWords {
 		words.add(word, use{kind: useShape})
+	}
+	for _, sign := range elisions {
+		words.add(sign, use{kind: useElision})
 	}
 	return words
 }

@@ -63,7 +63,9 @@ type Scanner struct {
 	encoded []byte // that is being decoded
 	numbers []byte // see byteLists
 	join    []byte // see joins
-	depth   int    // how often it was decoded
+	parted  []cell // see rest
+	broken  []brokenMatch
+	depth   int // how often it was decoded
 	texts   [maxLayers]view
 }
 
@@ -299,6 +301,10 @@ func (s *Scanner) wordsOf(dst []hit, v *view) []hit {
 // finish adds the secrets whose words were found, and those that have none.
 func (s *Scanner) finish(dst []hit, text []byte) []hit {
 	dst = s.expressions(dst, text)
+	for _, m := range s.broken {
+		dst = s.rejoined(dst, text, m)
+	}
+	s.broken = s.broken[:0]
 	if len(s.queue) > 0 {
 		dst = s.tokens(dst, text)
 		s.queue = s.queue[:0]
@@ -353,6 +359,8 @@ func (s *Scanner) use(dst []hit, text []byte, word int32, end int) []hit {
 			s.marks = append(s.marks, foundUse{u, end - u.size})
 		case useShape:
 			s.shaped = append(s.shaped, int32(end))
+		case useElision:
+			dst = s.elided(dst, text, end-u.size)
 		case useKeyword:
 			if len(u.exact) == u.size || hasFolded(text[end-u.size:], u.exact) {
 				s.wake(u.rule)

@@ -59,7 +59,7 @@ func (s *Scanner) shape(dst []hit, text []byte, start, end int) []hit {
 		return dst
 	}
 	body := text[start+at : end]
-	if from, ok := joint(text, end); ok && !isBody(body, is) { // it may be split
+	if from, ok := joint(text, start, end); ok && !isBody(body, is) { // it may be split
 		to := from
 		for to < len(text) && to-from < longestShape && isShape(text[to]) {
 			to++
@@ -84,7 +84,7 @@ func (s *Scanner) shape(dst []hit, text []byte, start, end int) []hit {
 	}
 	dst = append(dst, hit{rule: s.r.shaped, start: start, end: end, value: string(text[start:end])})
 	for range mostParts {
-		from, ok := joint(text, end)
+		from, ok := joint(text, start, end)
 		if !ok {
 			break
 		}
@@ -96,9 +96,64 @@ func (s *Scanner) shape(dst []hit, text []byte, start, end int) []hit {
 			break
 		}
 		dst = append(dst, hit{rule: s.r.shaped, start: from, end: to, value: string(text[from:to])})
-		end = to
+		start, end = from, to
 	}
 	return dst
+}
+
+// elided adds the token that breaks off at text[end], before a sign that a part is left out.
+func (s *Scanner) elided(dst []hit, text []byte, end int) []hit {
+	start, ok := elidedToken(text, end)
+	s.read += end - start
+	if !ok {
+		return dst
+	}
+	return append(dst, hit{rule: s.r.shaped, start: start, end: end, value: string(text[start:end])})
+}
+
+// elidedToken returns where a token begins that breaks off at text[end].
+func elidedToken(text []byte, end int) (start int, ok bool) {
+	for start = end; start > 0 && end-start < longestShape && isShape(text[start-1]); start-- {
+	}
+	if end-start < shortestForm/2 || end-start == longestShape {
+		return start, false
+	}
+	at, is := prefixOf(text[start:end])
+	v := text[start+at : end]
+	if is == noPrefix || len(v) < minPart || len(v) < 2*minPart && is == somePrefix && isAllHex(v) || repeats(v) {
+		return start, false
+	}
+	m := madeOf(v)
+	return start, m.digits > 0 && m.letters > 1 && 2*m.odd >= m.letters+m.digits && (m.changes > 1 || isJumbled(v))
+}
+
+// split adds the token whose last part is text[start:end], and whose first part ends before it.
+func (s *Scanner) split(dst []hit, text []byte, start, end int) []hit {
+	to := start
+	for to > 0 && start-to < longestJoint && !isAlnum(text[to-1]) {
+		to--
+	}
+	from := to
+	for from > 0 && to-from < longestShape && isShape(text[from-1]) {
+		from--
+	}
+	s.read += start - from
+	if to == start || to-from < minPart {
+		return dst
+	}
+	if next, ok := joint(text, from, to); !ok || next != start {
+		return dst
+	}
+	at, is := prefixOf(text[from:to])
+	if is == noPrefix || to-from-at < minPart/2 || madeOf(text[from+at:to]).odd < 3 {
+		return dst
+	}
+	s.encoded = append(append(s.encoded[:0], text[from+at:to]...), text[start:end]...)
+	if !isBody(s.encoded, is) {
+		return dst
+	}
+	return append(dst, hit{rule: s.r.shaped, start: from, end: to, value: string(text[from:to])},
+		hit{rule: s.r.shaped, start: start, end: end, value: string(text[start:end])})
 }
 
 // shapeAt adds the token around a word of shapeWords, which ends at text[end].

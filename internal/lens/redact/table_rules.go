@@ -49,6 +49,16 @@ var fileRules = []rule{
 		Not:      []string{"https://host:8080/q8Zr2LmX0vB7@y", "http://localhost:PORT/icons/logo@2x.png", "https://u:${PORT}/x@y"},
 	},
 	{
+		ID:       "url-password",
+		About:    "A password that breaks off before the host.",
+		Source:   "RFC 3986, 3.2.1",
+		Judge:    judgeRandom,
+		Keywords: []string{"://"},
+		Regex:    `://[^\s:/?#@"'<>\\]{1,64}:([^\s/"'<>\\@.…*]{8,128})(?:\.\.\.|…|\*\*\*|\[|<)`,
+		Is:       []string{"postgres://app:q8Zr2LmX0vB7…", "mongodb+srv://app:q8Zr2LmX0vB7..."},
+		Not:      []string{"https://host:8080...", "http://name:password..."},
+	},
+	{
 		ID:       "azure-ad-client-secret",
 		About:    "A client secret of Entra ID, whatever precedes or follows it.",
 		Source:   "gitleaks' azure-ad-client-secret; learn.microsoft.com/entra/identity-platform/how-to-add-credentials",

@@ -113,13 +113,21 @@ func (s *Scanner) token(dst []hit, text []byte, n int32, start int) []hit {
 		s.read += s.ends[n] - at
 	}
 	end := s.ends[n]
-	if end-at < k.Least && !s.continues(in, text, at, end, k.Least) {
+	rest, have := s.rest(in, text, start, at, end, k)
+	if have < k.Least {
 		return dst
 	}
 	if k.Least >= 40 && (end-at > mostLong || start > 0 && (text[start-1] == '/' || text[start-1] == '+')) {
 		return dst // data in base64
 	}
-	complete, head := k.complete(in, text, at, end), text[at:min(end, at+judged)]
+	complete, head := have == k.Length, text[at:min(end, at+judged)]
+	for _, part := range rest {
+		if len(head) >= 2*minPart {
+			break
+		}
+		s.encoded = append(append(s.encoded[:0], head...), text[part.start:min(part.end, part.start+judged)]...)
+		head = s.encoded
+	}
 	kind := int(n) << 1
 	if complete {
 		kind++
@@ -131,40 +139,42 @@ func (s *Scanner) token(dst []hit, text []byte, n int32, start int) []hit {
 		return dst
 	}
 	dst = append(dst, hit{rule: s.r.ofKind[n], start: start, end: end, value: string(text[start:end])})
-	for have, parts := end-at, 0; (k.Length == 0 || have < k.Length) && parts < mostParts; parts++ {
-		from, ok := joint(text, end)
-		if !ok {
-			break
-		}
-		if end = run(in, text, from); end-from < minPart || bytes.HasPrefix(text[from:], text[start:at]) ||
-			have+end-from != k.Length && !madeOf(text[from:min(end, from+judged)]).random() {
-			break
-		}
-		have += end - from
-		dst = append(dst, hit{rule: s.r.ofKind[n], start: from, end: end, value: string(text[from:end])})
+	for _, part := range rest {
+		dst = append(dst, hit{rule: s.r.ofKind[n], start: part.start, end: part.end,
+			value: string(text[part.start:part.end])})
 	}
 	return dst
 }
 
-// continues reports whether text[at:end] has at least least characters with the part in which it continues.
-func (s *Scanner) continues(in *[256]bool, text []byte, at, end, least int) bool {
-	from, ok := joint(text, end)
-	if !ok || end-at < 4 {
-		return false
-	}
-	to := run(in, text, from)
-	s.read += to - from
-	return to-from >= minPart && end-at+to-from >= max(least, 16) && madeOf(text[from:min(to, from+judged)]).random()
-}
+// mostRest is how many bytes of the parts are read in which a token continues.
+const mostRest = 1024
 
-// complete reports whether text[at:end] is as long as what follows the prefix of a whole token, also if
-// it continues once.
-func (k *prefixed) complete(in *[256]bool, text []byte, at, end int) bool {
-	missing := k.Length - (end - at)
-	if from, ok := joint(text, end); ok && missing > 0 {
-		return run(in, text[:min(len(text), from+missing+1)], from) == from+missing
+// rest returns the parts in which the token text[start:end] continues, and how many characters follow its prefix in all
+// parts. They are valid until the next call.
+func (s *Scanner) rest(in *[256]bool, text []byte, start, at, end int, k *prefixed) (parts []cell, have int) {
+	parts, have = s.parted[:0], end-at
+	width, read := end-start, 0
+	if have < minPart/2 && !isQuote(byteAt(text, end)) {
+		return parts, have
 	}
-	return missing == 0
+	for len(parts) < mostParts && read < mostRest && (k.Length == 0 || have < k.Length) {
+		from, ok := joint(text, start, end)
+		if !ok {
+			break
+		}
+		to := run(in, text, from)
+		read += to - from
+		again := k.Set != dotted && bytes.HasPrefix(text[from:], []byte(k.Prefix))
+		if last := have+to-from == k.Length; to == from || again ||
+			!last && (to-from < minPart || !isPart(text[from:to], width)) {
+			break
+		}
+		parts = append(parts, cell{from, to})
+		have, width, start, end = have+to-from, to-from, from, to
+	}
+	s.read += read
+	s.parted = parts
+	return parts, have
 }
 
 // secret reports whether the head of what follows a prefix is not a placeholder or a name. That of a
@@ -190,54 +200,6 @@ func repeats(text []byte) bool {
 		most = 1
 	}
 	return entropy(text[:min(len(text), judged)]) < most
-}
-
-// longestJoint is how many bytes lie between the parts of a text that is split.
-const longestJoint = 32
-
-// joint returns where a text that breaks off at text[at] may continue: on the next line, after
-// signs of a diff, a quotation or a frame, or in another literal.
-func joint(text []byte, at int) (next int, ok bool) {
-	for next = at; next < len(text) && next-at < longestJoint; next++ {
-		switch c := text[next]; {
-		case c == '\n' || c == '"' || c == '\'' || c == '`':
-			ok = true
-		case c == '<':
-			n := inlineTag(text[next:])
-			if n == 0 {
-				return next, false
-			}
-			next, ok = next+n-1, true
-		case isAlnum(c):
-			end := next
-			for end < len(text) && end-next < 6 && text[end]-'0' < 10 {
-				end++
-			}
-			if end == next || end == len(text) || text[end] != ' ' && text[end] != '\t' { // no line number
-				return next, ok
-			}
-			next = end
-		case c == '=' || c == ',' || c == ':' || c == ';' || c == '(' || c == '{' || c == '}':
-			return next, false
-		}
-	}
-	return next, false
-}
-
-// inlineTags are elements of HTML within words.
-var inlineTags = wordSet("span wbr b i em strong code mark br font a u s tt kbd samp")
-
-// inlineTag returns the length of the tag of such an element at the start of a text, 0 for none.
-func inlineTag(b []byte) int {
-	end := bytes.IndexByte(b[:min(len(b), longestJoint)], '>')
-	if end < 0 {
-		return 0
-	}
-	name, _, _ := bytes.Cut(bytes.Trim(b[1:end], "/ "), []byte(" "))
-	if !inlineTags[string(name)] {
-		return 0
-	}
-	return end + 1
 }
 
 // A makeup is what a text is made of.

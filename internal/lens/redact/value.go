@@ -10,8 +10,8 @@ import (
 // isValue reports whether v is the secret value of the name: the surer the name and the link are, the less random it
 // has to be.
 func (a *assignment) isValue(v []byte, quoted bool) bool {
-	if cut := bytes.TrimRight(v, ".…*"); len(cut)+1 < len(v) && len(cut) >= minPart && madeOf(cut[:min(len(cut),
-		judged)]).random() {
+	cut := untilElision(v)
+	if len(cut) < len(v) && len(cut) >= minPart && madeOf(cut[:min(len(cut), judged)]).random() {
 		v = cut // it breaks off
 	}
 	if len(v) < 6 || len(v) < 8 && (a.name.strength != passName && a.name.strength != weakPass || a.how < assigns) {

@@ -29,6 +29,8 @@ func (s *Scanner) worth(text []byte) bool {
 				found = (u.size > 2 || endsName(text, end)) && promising(text, start, end)
 			case useShape:
 				found = shapeLength(text, end) >= minPart
+			case useElision:
+				_, found = elidedToken(text, start)
 			case useCommand:
 				found = start == 0 || !isName(text[start-1]) || escapes(text, start)
 			case useMarker:
@@ -37,7 +39,8 @@ func (s *Scanner) worth(text []byte) bool {
 				k := &s.r.tokens[u.rule]
 				found = bytes.HasPrefix(text[start:], []byte(k.Prefix)) &&
 					(!k.Word || start == 0 || !isAlnum(text[start-1]) || escapes(text, start)) &&
-					shapeLength(text, start+len(k.Prefix)) >= min(k.Least, 4)
+					(shapeLength(text, start+len(k.Prefix)) >= min(k.Least, 4) ||
+						endsLiteral(text, start+len(k.Prefix)))
 			case useAnchor:
 				if u.exact == "" || string(text[start:end]) == u.exact {
 					found = s.half(u.rule, anchored)
@@ -126,6 +129,11 @@ func shapeLength(text []byte, at int) int {
 		n++
 	}
 	return n - at
+}
+
+// endsLiteral reports whether a literal ends at text[at], with a quote that JSON may escape.
+func endsLiteral(text []byte, at int) bool {
+	return isQuote(byteAt(text, at)) || byteAt(text, at) == '\\' && byteAt(text, at+1) == '"'
 }
 
 // simple reports whether no escape of a string of JSON, nor one within, makes a word with what is around it.
@@ -237,7 +245,7 @@ func (s *Scanner) hasCode(text []byte) bool {
 			found := false
 			listed = end
 			s.byteLists(text, start, end, func([]byte, int, int) { found = true })
-			if found {
+			if found || hasQuads(text[start:end]) {
 				return true
 			}
 		}
@@ -255,6 +263,20 @@ func (s *Scanner) hasCode(text []byte) bool {
 			return true
 		}
 		i = max(i, (end-8)&^15)
+	}
+	return false
+}
+
+// hasQuads reports whether a text has four numbers of four hex digits in a row, as a dump of xxd does.
+func hasQuads(text []byte) bool {
+	quads := 0
+	for word := range bytes.FieldsSeq(text) {
+		if quads++; len(word) != 4 || hexRun(word) != 4 {
+			quads = 0
+		}
+		if quads == 4 {
+			return true
+		}
 	}
 	return false
 }

@@ -28,7 +28,7 @@ var schemaMark = regexp.MustCompile(`(?m)^<!-- struct ((?:[\w/]+\.\w+ ?)+)(?:les
 // TestSchemas holds the tables of formats.md to the structs that are printed: a row a
 // field, by its tag and its comment.
 func TestSchemas(t *testing.T) {
-	s := structs{packages: map[string]*parsedPackage{}}
+	s := structs{packages: map[string]*parsedPackage{}, earlier: map[string]string{}}
 	data := must.Get(os.ReadFile("formats.md"))
 	s.sections = sectionsOf(string(data))
 	tables := 0
@@ -39,6 +39,7 @@ func TestSchemas(t *testing.T) {
 		out := first + "\n| key | type: what |\n|---|---|\n"
 		s.less = strings.Fields(mark[2])
 		var rows []row
+		s.section = s.sections[strings.Fields(mark[1])[0]]
 		for _, name := range strings.Fields(mark[1]) {
 			k := strings.LastIndexByte(name, '.')
 			rows = append(rows, s.table(t, name[:k], name[k+1:], "", map[string]bool{})...)
@@ -65,6 +66,8 @@ type parsedPackage struct {
 type structs struct {
 	packages map[string]*parsedPackage
 	sections map[string]string // links to the sections of structs that have a table, by the struct's name
+	earlier  map[string]string // where another table has the rows of a struct
+	section  string            // of the table that is made
 	less     []string          // the keys of fields that have a table of their own
 }
 
@@ -114,6 +117,12 @@ type row struct{ prefix, key, typ, what string }
 // the other, share a row.
 func joined(rows []row) (lines string) {
 	for i := 0; i < len(rows); {
+		if r := &rows[i]; r.typ == "object" && i+1 < len(rows) && rows[i+1].prefix == r.prefix+r.key+"." {
+			if r.typ = ""; r.what == "" { // the keys below it show that there is an object
+				i++
+				continue
+			}
+		}
 		keys, r := "`"+rows[i].prefix+rows[i].key+"`", rows[i]
 		for i++; i < len(rows) && rows[i].prefix == r.prefix && rows[i].typ == r.typ && rows[i].what == r.what; i++ {
 			keys += ", `" + rows[i].key + "`"
@@ -262,9 +271,17 @@ func (s *structs) table(t *testing.T, pkg, name, prefix string, told map[string]
 			rows = append(rows, row{prefix, f.key + list, link, f.what})
 			continue
 		}
+		below := deeper[1] != "" && !slices.Contains(s.less, f.key) && !told[of]
+		if below && s.earlier[of] != "" && !strings.HasSuffix(s.earlier[of], s.section) {
+			rows = append(rows, row{prefix, f.key + list, "as " + s.earlier[of], f.what})
+			continue
+		}
 		rows = append(rows, row{prefix, f.key + list, typ, f.what})
-		if deeper[1] != "" && !slices.Contains(s.less, f.key) && !told[of] {
-			rows = append(rows, s.table(t, deeper[0], deeper[1], prefix+f.key+list+".", told)...)
+		if below {
+			inner := s.table(t, deeper[0], deeper[1], prefix+f.key+list+".", told)
+			if rows = append(rows, inner...); len(inner) > 2 && s.earlier[of] == "" && strings.HasPrefix(s.section, "[`ctxtool/") {
+				s.earlier[of] = "`" + prefix + f.key + list + "` of " + s.section
+			}
 		}
 	}
 	return rows

@@ -69,16 +69,16 @@ type CacheEffect struct {
 	Of      int `json:"of"`      // messages of the original request
 	Kept    int `json:"kept"`    // tokens before it, which the cache still serves
 	Written int `json:"written"` // tokens from it on, which are written again
-	// Cost is what writing them costs, in dollars, where the table has prices.
+	// cost of writing them, in dollars; absent without a price
 	Cost *float64 `json:"cost,omitempty"`
 }
 
 // An UndoCost is what it takes to undo a reduction.
 type UndoCost struct {
-	Entries int `json:"entries"` // entries that undo appends while only settings follow the batch
-	// entries that it appends once something else follows; 0 if it is not possible then
+	Entries int `json:"entries"` // entries that undo appends if only settings follow the batch
+	// entries that it appends if something else follows; 0 if it then cannot
 	Later int `json:"later,omitempty"`
-	// tokens of the original context from the first changed message on; at most these are billed again
+	// tokens from the first changed message on, the most that can be rebilled
 	Rebilled int      `json:"rebilled"`
 	Cost     *float64 `json:"cost,omitempty"` // of rebilling them, in dollars
 }

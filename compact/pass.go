@@ -71,10 +71,10 @@ type Options struct {
 	Protect   int    `json:"protect,omitempty"`   // prune: tokens of the latest results to keep
 	Requests  int    `json:"requests,omitempty"`  // stale-results: requests after which a result is stale
 	IntraTurn bool   `json:"intraTurn,omitempty"` // retry-prune: in the last turn only, five messages at most
-	MinTokens int    `json:"minTokens,omitempty"` // retry-prune, progressive: the pass does nothing for fewer tokens
-	// retry-prune: texts that make a result an error, besides the known ones
+	MinTokens int    `json:"minTokens,omitempty"` // retry-prune, progressive: minimum of tokens to do anything
+	// retry-prune: more texts that mark a result as an error
 	Patterns []string `json:"patterns,omitempty"`
-	Busy     bool     `json:"busy,omitempty"` // superseded: only if few tokens follow, as during a turn
+	Busy     bool     `json:"busy,omitempty"` // superseded: only if few tokens follow, as within a turn
 
 	Style Style `json:"style,omitempty"` // compact: the system whose rules apply
 	// compact: messages to keep, for pi tokens; drop-images: requests whose images stay

@@ -21,9 +21,9 @@ type Policy struct {
 	About string `json:"about"` // one line
 	// the source of its numbers, if not the system itself
 	Note string `json:"note,omitempty"`
-	// tokens, if neither the command line nor the models table has a window
+	// tokens, if the command line and the models table have no window
 	Window int64 `json:"window"`
-	// of models that they name, instead of `window`; the first match counts
+	// for matching models, instead of `window`; the first match counts
 	Windows []KnownWindow   `json:"windows,omitempty"`
 	Counter *tokens.Counter `json:"counter"` // counts the tokens of the context
 	// in a simulation it acts where a turn ends and between the requests of a turn, not after a prompt
@@ -186,15 +186,15 @@ type Reduction struct {
 	Policy  string `json:"policy"`       // of single passes their names, with commas
 	Counter string `json:"counter"`      // what counts tokens
 	Window  int64  `json:"window"`       // tokens
-	// Who knows it: `given`, `baseline`, `policy`, `session` if the agent recorded it, the models table (`exact`,
-	// `dated`, `bare`: how the name was found there), or `recorded`: the largest recorded prompt with its answer,
-	// since it exceeds the window of the table.
+	// where it comes from: `given`, `baseline`, `policy`, `session` (recorded by the agent), the models
+	// table (`exact`, `dated`, `bare`: the kind of match), or `recorded`: the largest recorded prompt with
+	// its answer, which exceeds the table's window
 	WindowFrom string       `json:"windowFrom"`
 	Before     int          `json:"tokensBefore"`
 	After      int          `json:"tokensAfter"`
 	Layers     []LayerPlan  `json:"layers"`                 // passes in their order
 	Changes    []Change     `json:"changes,omitempty"`      // of all layers, in order
-	Cannot     []Change     `json:"cannot,omitempty"`       // changes that the form cannot store; not in the totals
+	Cannot     []Change     `json:"cannot,omitempty"`       // changes that the form cannot store; in no total
 	Waits      []string     `json:"waits,omitempty"`        // the summaries that layers wait for
 	Cache      *CacheEffect `json:"cache,omitempty"`        // what it does to the provider's prompt cache
 	Prices     string       `json:"prices,omitempty"`       // the date of the table

@@ -39,7 +39,7 @@ const (
 // A Stretch is the messages that a compaction removes: all before an index, except those that
 // stay as the prompt.
 type Stretch struct {
-	Messages int    `json:"messages"`            // of the request, in the range: the index of the first that is kept
+	Messages int    `json:"messages"`            // of the request, in the range: index of the first kept
 	First    string `json:"firstKept,omitempty"` // the first entry that is kept
 	Summary  int    `json:"summaryTokens"`       // of the summary without its frame
 

@@ -14,7 +14,7 @@ import (
 type Models struct {
 	Schema string      `json:"schema"`
 	Date   string      `json:"date"`   // on which the source of the built-in table was published
-	Source string      `json:"source"` // the npm package that the built-in table was taken from
+	Source string      `json:"source"` // source of the built-in table, an npm package
 	Models []ModelLine `json:"models"` // in the order of the table
 }
 

@@ -33,7 +33,7 @@ type BytesPart struct {
 	Images   []ImageBytes   `json:"images"`   // the largest in the requests, at most 10
 	Lines    []LineBytes    `json:"lines"`    // the largest of the files, at most 10; `kind` as in a tree
 	Disk     []DiskBytes    `json:"disk"`     // what fills files of other agents, disjoint, the largest first
-	Spare    int64          `json:"spare"`    // bytes of `disk` that could go without changing any replay
+	Spare    int64          `json:"spare"`    // bytes of `disk` that no replay needs
 }
 
 // A SessionBytes is the next request of one session. A limit is 0 if none is known.

@@ -31,7 +31,7 @@ var calibrationLens = Lens{
 // fitted on all sessions read together.
 type CalibrationPart struct {
 	Counter string        `json:"counter"`       // that is calibrated
-	Least   int           `json:"leastRequests"` // fewer make no factor; a session with fewer than 3 tells nothing
+	Least   int           `json:"leastRequests"` // minimum for a factor; sessions with fewer than 3 are ignored
 	Models  []Calibration `json:"models"`        // that answered, those with the most requests first
 
 	groups []*calibrationGroup // of one session
@@ -49,11 +49,11 @@ type Calibration struct {
 	Provider string   `json:"provider"` // as the answers name it
 	Model    string   `json:"model"`    // as the answers name it
 	Factor   *float64 `json:"factor"`   // null where there is none
-	// of the requests: how far the fit is from the recorded prompt, as a share of it; null as above
+	// of the requests: the deviation of the fit, as a share of the recorded prompt; null as above
 	Error    *ErrorRange `json:"error"`
 	Requests int         `json:"requests"` // that it rests on
 	Sessions int         `json:"sessions"` // that it rests on
-	// `cl100k` or `o200k`: the tokenizer is public, nothing is fitted, `--counter` takes this name
+	// `cl100k` or `o200k`, for `--counter`: the tokenizer is public, so nothing is fitted
 	Vocabulary string `json:"vocabulary,omitempty"`
 	Reason     string `json:"reason,omitempty"` // why there is no factor
 }

@@ -61,18 +61,18 @@ type Compacting struct {
 	As      string `json:"as"`             // type of the entry
 	Hook    bool   `json:"hook"`           // an extension made the summary
 	Request int    `json:"request"`        // of the next request
-	// `automatic`, `manual` or `overflow` where the file records it, an inferred `overflow` after an answer that
-	// failed for its length, else `unknown`
+	// `automatic`, `manual` or `overflow` if recorded, an inferred `overflow` after an answer that failed
+	// for its length, else `unknown`
 	Trigger  string `json:"trigger"`
-	Inferred bool   `json:"inferred,omitempty"` // the file does not record `trigger`: it follows from `evidence`
-	// the evidence for `trigger`, and what it may have been if it is `unknown`
+	Inferred bool   `json:"inferred,omitempty"` // `trigger` is not recorded, but follows from `evidence`
+	// the evidence for `trigger`, or its likely value if it is `unknown`
 	Evidence string `json:"evidence"`
 	Retried  bool   `json:"retried"` // an answer followed without another prompt
 
 	Recorded  int64   `json:"recorded,omitempty"` // tokens before it, as the entry records
 	Before    int     `json:"before"`             // tokens of the context before it
 	After     int     `json:"after"`              // tokens of the context after it
-	Next      int64   `json:"next,omitempty"`     // tokens that the provider recorded for the first request after it
+	Next      int64   `json:"next,omitempty"`     // recorded tokens of the first request after it
 	Reduction float64 `json:"reduction"`          // share that it freed; negative if the context grew
 	Band      string  `json:"band"`               // `below`, `in` or `above` SWE-CLI's 60 to 80 percent
 
@@ -80,7 +80,7 @@ type Compacting struct {
 	Kept       int    `json:"kept"`                // messages after the summary
 	FirstKept  string `json:"firstKept,omitempty"` // the entry of the first of these
 	Split      bool   `json:"split"`               // the first of these is within a turn
-	// the files, commands, open failures and demands of the user in the replaced messages that the summary still has;
+	// files, commands, open failures and demands of the replaced messages, and how many the summary keeps;
 	// each `{of, found}`; `ctxtool forgot` lists the others
 	Survival survival.Survival `json:"survival"`
 	Loops    []string          `json:"loops,omitempty"` // why it is part of a loop

@@ -31,11 +31,11 @@ type ContextPart struct {
 	Counter   string           `json:"counter"`   // that tokens are counted by
 	Estimates bool             `json:"estimates"` // it does not know the model's own tokens
 	Sessions  []SessionContext `json:"sessions"`  // the context of each
-	// of all sessions together, in the order below, the largest of each first
+	// of all sessions, in the order below, the largest of each first
 	Categories []ContextCategory `json:"categories"`
 	Largest    []ContextEntry    `json:"largest"` // the largest messages by tokens, at most 10
 	Rereads    Rereads           `json:"rereads"` // files that were read more than once
-	// tools, skills and context files of the requests of the path, those first that nothing used; `tokens` on average
+	// tools, skills and context files on the path, unused ones first; `tokens` on average
 	Offered []Offer   `json:"offered"`
 	Like    *Likeness `json:"like,omitempty"` // with figures of SWE-CLI in a gate, see below
 
@@ -52,12 +52,12 @@ type SessionContext struct {
 	Request int        `json:"request"`        // of the next request, from 0
 	Model   models.Ref `json:"model"`          // as in `meta` of a replay
 	Window  int64      `json:"window"`         // tokens, 0 where unknown
-	// `given`, `baseline`, `session` if the agent recorded it, `unknown`, how the model was found in the table:
-	// `exact`, `dated`, `bare`, or `recorded`: the largest recorded prompt of the model with its answer, since it
-	// exceeds the window of the table
+	// `given`, `baseline`, `session` (recorded by the agent), `unknown`, a match in the models table
+	// (`exact`, `dated`, `bare`), or `recorded`: the model's largest recorded prompt with its answer,
+	// which exceeds the table's window
 	WindowFrom string `json:"windowFrom"`
-	Messages   int    `json:"messages"` // that the request has, those logged for it alone too
-	// where the messages of the file are: why a resume has fewer than the file
+	Messages   int    `json:"messages"` // of the request, including those logged for it alone
+	// where the messages of the file are, and why a resume has fewer
 	Places SessionPlaces `json:"places"`
 	Bytes  int64         `json:"bytes"` // of all categories
 	// the size of the context ([figures](figures.md)): the sum of all categories
@@ -65,9 +65,9 @@ type SessionContext struct {
 	Counted     int      `json:"counted"`     // of all categories but `rest`, by the counter
 	Share       *float64 `json:"share"`       // `tokens` of `window`
 	PromptKnown bool     `json:"promptKnown"` // prompt and tools come from the session or a baseline
-	// the same size: `{tokens, percent, estimated, hidden}`; `estimated` tokens of them no provider has told
+	// the same size: `{tokens, percent, estimated, hidden}`; `estimated` tokens were not recorded
 	Usage weigh.Size `json:"contextUsage"`
-	// with `--calibrate`: the factor of the model, see the lens `calibration`
+	// with `--calibrate`, the model's factor: see lens `calibration`
 	Calibrated *Calibrated `json:"calibrated,omitempty"`
 }
 
@@ -231,8 +231,8 @@ func rereadTokens(r Reread) int { return r.Tokens }
 // A SessionPlaces counts the messages of a file by where they are.
 type SessionPlaces struct {
 	In        int `json:"in"`        // the request has them
-	Unsure    int `json:"unsure"`    // of these, those before a line that was lost: a resume may not load them
-	Branches  int `json:"branches"`  // on other branches, such as turns that were taken back, or after the point
+	Unsure    int `json:"unsure"`    // of these, before a lost line: a resume may not load them
+	Branches  int `json:"branches"`  // on other branches, such as reverted turns, or after the point
 	Compacted int `json:"compacted"` // dropped by compactions, or replaced by patches
 	Omitted   int `json:"omitted"`   // removed by edits, or never sent
 }

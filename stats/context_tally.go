@@ -165,9 +165,9 @@ type Offer struct {
 	Tokens   int    `json:"tokens"`         // of one request, on average
 	Requests int    `json:"requests"`       // answered ones that had it
 	Total    int    `json:"total"`          // tokens of all of them
-	// calls of a tool, loads of a skill; 0 of files, which are there without being asked for
+	// calls of a tool, loads of a skill; 0 for files, which are always included
 	Used  int `json:"used"`
-	Since int `json:"since"` // requests that had it after its last use; all where it has none
+	Since int `json:"since"` // requests that had it after its last use, or all
 
 	now  int // how often the request has it
 	per  int // tokens of the request

@@ -36,25 +36,25 @@ type CostPart struct {
 	// The embedded sum has each call once: that of the session that made it, not those of its forks
 	CostSum
 
-	Copies int64     `json:"copies"` // calls that were left out, as copies of those that are counted
+	Copies int64     `json:"copies"` // copies of counted calls, left out
 	Kinds  CostKinds `json:"kinds"`  // sums by what the calls were for
-	By     []string  `json:"by"`     // the groups of the rows: `--by`, and `day` where a gate needs it
-	// a sum for each group that occurs, the most expensive first, or by time where the first group is one
+	By     []string  `json:"by"`     // the groups of the rows: `--by`, and `day` if a gate needs it
+	// a sum for each group, the most expensive first, or by time if the first group is one
 	Rows []CostRow `json:"rows"`
 
-	// models of calls without a recorded cost that are not in the models table, in the order of the files
+	// models without a known price of calls without a recorded cost, in file order
 	Unknown  []models.Ref    `json:"unknownModels,omitempty"`
 	Unpriced []UnpricedCalls `json:"unpricedCalls,omitempty"` // what has no price, in the order of the files
 
-	// what the agents themselves counted; absent where none did, and where only some calls were asked for
+	// costs that the agents counted; absent if none did, or if calls are selected
 	Counted *OwnCount `json:"counted,omitempty"`
 
 	// calls of sub-agents are in no sum: `--no-subagents`
 	NoSubAgents bool `json:"noSubagents,omitempty"`
-	// sub-agents that could not be read, and why: they are in no sum
+	// sub-agents that could not be read, with reasons; in no sum
 	Unread []UnreadSubAgent `json:"unreadSubagents,omitempty"`
 
-	// calls that the agents pay for and do not record, by agent: they are in no sum
+	// billed calls that agents do not record, by agent; in no sum
 	Unrecorded []string `json:"unrecorded,omitempty"`
 
 	calls    []call               // of one session, for the sum
@@ -87,9 +87,9 @@ type CostSum struct {
 type CostCalls struct {
 	Total     int64 `json:"total"`     // calls
 	Billed    int64 `json:"billed"`    // the provider said what it billed
-	Estimated int64 `json:"estimated"` // the agent recorded a cost of its own; a recorded 0 is one
-	Computed  int64 `json:"computed"`  // nobody recorded a cost: it is by the table
-	Unpriced  int64 `json:"unpriced"`  // nobody recorded a cost, and no price is known: they are in no sum of dollars
+	Estimated int64 `json:"estimated"` // with a cost recorded by the agent, even 0
+	Computed  int64 `json:"computed"`  // without a recorded cost: by the table
+	Unpriced  int64 `json:"unpriced"`  // without a recorded cost or a known price: in no sum of dollars
 }
 
 // UnpricedCalls are calls whose cost is neither recorded nor known.
@@ -102,8 +102,8 @@ type UnpricedCalls struct {
 // A Lack is why the price of a call is not known.
 type Lack struct {
 	Model string `json:"model"` // `provider/id`, or `Tools/summaries` where no record says
-	// what has no price: a term, such as `service tier scale`, or `no usage` where none is recorded; absent
-	// where the model has none
+	// the term without a price, such as `service tier scale`, or `no usage` if none is recorded; absent if
+	// the model has no price
 	Of string `json:"of,omitempty"`
 }
 
@@ -121,7 +121,7 @@ type CostTokens struct {
 
 // CostDollars are in US dollars.
 type CostDollars struct {
-	Total     float64 `json:"total"`     // as recorded, and by the table of calls that record none
+	Total     float64 `json:"total"`     // as recorded, else by the table
 	Recorded  float64 `json:"recorded"`  // the part of it that is recorded: the sum of `billed` and `estimated`
 	Billed    float64 `json:"billed"`    // of the calls of that name
 	Estimated float64 `json:"estimated"` // of the calls of that name

@@ -25,7 +25,7 @@ type CostKeys struct {
 	Session string `json:"session,omitempty"` // the header's id
 	Project string `json:"project,omitempty"` // the header's folder
 	Agent   string `json:"agent,omitempty"`   // that wrote the session
-	// `2026-01`, in UTC (of `ctxtool cost`, local time); as the next two absent of a call without time
+	// `2026-01`, in UTC (for `ctxtool cost`, local time); like the next two, absent for calls without time
 	Month    string `json:"month,omitempty"`
 	Week     string `json:"week,omitempty"`     // `2026-W05`
 	Day      string `json:"day,omitempty"`      // `2026-01-31`
@@ -190,11 +190,11 @@ func branches(s *sessionfmt.Session) func(rec int) string {
 // An OwnCount is what agents themselves counted of sessions, beside what these cost here.
 type OwnCount struct {
 	Sessions int     `json:"sessions"` // with such a count
-	Cost     float64 `json:"cost"`     // US dollars that the agents counted for them, but for `copied`
+	Cost     float64 `json:"cost"`     // US dollars counted by the agents, without `copied`
 	Here     float64 `json:"here"`     // what they cost here
-	// of forks: US dollars that their agents counted for calls of the sessions that they were copied from
+	// of forks: US dollars that agents counted for calls copied from other sessions
 	Copied float64 `json:"copied,omitempty"`
-	// compactions in them; a call for a summary that no file has is in `cost` and not in `here`
+	// compactions in them; calls for summaries that no file records are in `cost` and not in `here`
 	Summaries int `json:"summaries,omitempty"`
 }
 

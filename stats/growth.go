@@ -51,7 +51,7 @@ type Growth struct {
 	Requests    []GrowthRow `json:"requests"` // in order
 	// the same of the next request, without `entry`; its `size` is `context` of `ctxtool ls`
 	Now GrowthRow `json:"now"`
-	// with `--calibrate`: the factor of the model, see the lens `calibration`
+	// with `--calibrate`, the model's factor: see lens `calibration`
 	Calibrated *Calibrated `json:"calibrated,omitempty"`
 }
 
@@ -60,17 +60,17 @@ type Growth struct {
 type GrowthRow struct {
 	Request int    `json:"request"`         // from 0
 	Entry   string `json:"entry,omitempty"` // its answer
-	// what the provider recorded of the prompt; else the context after the last recorded answer and an estimate of what
-	// came since
+	// the recorded prompt; else the context after the last recorded answer plus an estimate of what
+	// follows
 	Size      int64 `json:"size"`
 	Estimated bool  `json:"estimated"` // nothing is recorded of the prompt itself
 	Tokens    int   `json:"tokens"`    // prompt, tools and messages as counted
-	// the provider's: input, cache reads and cache writes; absent without any
+	// the provider's: input, cache reads and writes; absent if none
 	Recorded int64   `json:"recorded,omitempty"`
 	Window   int64   `json:"window,omitempty"` // of the model; absent if unknown
 	Share    float64 `json:"share,omitempty"`  // `size` of `window`
-	// what happened since the request before, each letter once: `C` a compaction, `T` a tool result that was cut or a
-	// transform that shortened, `E` an edit
+	// what happened since the previous request: `C` a compaction, `T` a tool result was cut or shortened,
+	// `E` an edit
 	Marks string `json:"marks,omitempty"`
 }
 

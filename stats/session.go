@@ -46,7 +46,7 @@ type SessionPart struct {
 	Tools       []ToolCount    `json:"tools"`       // by tool, the most called first
 	LostResults int            `json:"lostResults"` // results whose call is nowhere
 	Branches    int            `json:"branches"`    // leaves of the tree
-	// of any agent: entries of this type, and transforms with their effect or name, one and its shadow once
+	// compactions of any agent, also by transforms; a compaction and its shadow count once
 	Compactions int         `json:"compactions"`
 	Summaries   int         `json:"branchSummaries"` // entries of this type, as the next two
 	Edits       int         `json:"edits"`
@@ -79,10 +79,10 @@ type TimeSpan struct {
 // 2.6). On several branches, the longest counts.
 type LongPrompts struct {
 	Limit int `json:"limit"` // `--max-iterations`
-	// prompts that took more requests than that; where paths part, the longest counts
+	// prompts that took more requests, on the longest of several branches
 	Count int `json:"count"`
 	Most  int `json:"most"` // requests that any prompt took
-	// the prompts, those with the most requests first, at most 20; `text` is the first words
+	// at most 20, those with the most requests first; `text` is the first words
 	Prompts []LongPrompt `json:"prompts"`
 }
 

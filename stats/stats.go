@@ -89,7 +89,7 @@ type Report struct {
 	ID     string `json:"session,omitempty"`
 	Owner  string `json:"subagentOf,omitempty"` // id of the session whose sub-agent this one is
 	dialect.Reading
-	Error    string               `json:"error,omitempty"`   // why it could not be read: then there is nothing else
+	Error    string               `json:"error,omitempty"`   // why it could not be read; no other keys follow
 	Stopped  string               `json:"stopped,omitempty"` // why its replay stopped: the lenses saw what came before
 	Files    []ReportFile         `json:"files,omitempty"`   // of several, or of a sum
 	Version  int                  `json:"version,omitempty"` // of the format

@@ -34,8 +34,8 @@ type Summary struct {
 	Context   int    `json:"context"`             // size of the context at the leaf in tokens ([figures](figures.md))
 	Estimated bool   `json:"estimated,omitempty"` // no usage has told all of it
 	Window    int64  `json:"window,omitempty"`    // tokens of the model's window; absent where it is not known
-	// US dollars ([figures](figures.md)), of all branches: answers, summaries, cache warming and calls inside of tools,
-	// as `cost.total` of the lens `cost`; with `--since` or `--until` of the calls within the period
+	// US dollars ([figures](figures.md)), as `cost.total` of the lens `cost`: answers, summaries, cache
+	// warming and calls inside tools, on all branches; with `--since` or `--until`, within the period
 	Cost     float64 `json:"cost"`
 	Recorded float64 `json:"recorded"` // the part of it that is recorded
 	// US dollars of `cost` for calls of sub-agents
@@ -44,17 +44,18 @@ type Summary struct {
 	NoSubAgents bool   `json:"noSubagents,omitempty"`
 	Unread      int    `json:"unreadSubagents,omitempty"` // sub-agents that could not be read: they are not in `cost`
 	Owner       string `json:"subagentOf,omitempty"`      // id of the session whose sub-agent this one is
-	// US dollars of `cost` for calls that another session of the list has too and is listed with; the sum of `cost`
-	// less `copied` counts each call once
+	// US dollars of `cost` that another listed session has too; sums of `cost` less `copied` count each
+	// call once
 	Copied   float64 `json:"copied,omitempty"`
-	Unpriced int64   `json:"unpriced,omitempty"` // calls whose cost is neither recorded nor in the models table
+	Unpriced int64   `json:"unpriced,omitempty"` // calls without a recorded cost or a price
 	Size     int64   `json:"size"`               // bytes
-	// of the last message ([figures](figures.md)), or of the header if there is none, as in the file
+	// of the last message ([figures](figures.md)), else of the header
 	Time string `json:"time,omitempty"`
-	// the highest severity of what reading the session found, `error` or `warning`; `ctxtool check` lists all findings
+	// the highest severity of the findings of reading it, `error` or `warning`; `ctxtool check` lists all
+	// findings
 	Found check.Severity `json:"found,omitempty"`
-	Error string         `json:"error,omitempty"` // why the session cannot be read; little else is there then
-	// the line is about a folder or a file with sessions of an agent that are not read, and no session
+	Error string         `json:"error,omitempty"` // why the session cannot be read
+	// in place of a session: a folder or file of an agent whose sessions are not read
 	Store *unread.Found `json:"store,omitempty"`
 
 	Calls *Calls `json:"-"` // what tells copies of them, for MarkCopies

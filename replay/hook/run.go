@@ -61,7 +61,7 @@ type Run struct {
 	Calls    int    `json:"calls"`             // of the hook, one for each request and reason
 	Patched  int    `json:"patched"`           // answers with operations that apply
 	Failed   int    `json:"failed"`            // calls that would fail the request
-	Skipped  int    `json:"skipped,omitempty"` // calls that were not made, because three in a row took too long
+	Skipped  int    `json:"skipped,omitempty"` // calls not made, because three in a row took too long
 	Bill     *Bill  `json:"bill,omitempty"`    // of all requests of the session; absent if nothing applies
 	Rows     []Row  `json:"rows"`              // an element per call that answered with operations, or failed
 
@@ -79,11 +79,12 @@ type Row struct {
 	Reason   Reason    `json:"reason"`
 	Ops      []string  `json:"ops,omitempty"`      // names of the operations
 	Verdicts []Verdict `json:"verdicts,omitempty"` // of those that do not simply apply
-	// why the call failed: the agent fails the request, and nothing applies
+	// why the call failed; the agent fails the request, and nothing applies
 	Error  string `json:"error,omitempty"`
 	Before int    `json:"before"` // tokens of the context
 	After  int    `json:"after"`
-	// the request as recorded, as in `bill`; absent if nothing applies, or if the row is not the last of its request
+	// the request as recorded, as in `bill`; absent if nothing applies, or on all but the last row of a
+	// request
 	Was *cache.Served `json:"was,omitempty"`
 	Is  *cache.Served `json:"is,omitempty"` // and with all patches so far
 

@@ -40,7 +40,7 @@ type Trial struct {
 	// in which it is stored: `transform`, `edits` or `ephemeral`; absent without entries
 	Form     string    `json:"form,omitempty"`
 	Verdicts []Verdict `json:"verdicts"` // an element per operation
-	// of the context before and after; absent if an operation is refused, like the rest
+	// of the context before and after; like the rest, absent if an operation is refused
 	Sizes  []Size  `json:"sizes,omitempty"`
 	Prefix *Prefix `json:"prefix,omitempty"` // of the prompt cache
 	Bill   *Bill   `json:"bill,omitempty"`   // of the requests after the point; absent without any
@@ -72,7 +72,7 @@ type Prefix struct {
 	// where the first difference is: `system`, `tools` or `messages`; absent without any
 	First    string  `json:"first,omitempty"`
 	Kept     int     `json:"kept"`     // tokens before it, which the cache still serves
-	Rebilled int     `json:"rebilled"` // tokens after it that the context had before, which are billed again
+	Rebilled int     `json:"rebilled"` // tokens after it that are rebilled
 	Cost     float64 `json:"cost"`     // of those, in dollars; 0 without prices
 	Priced   bool    `json:"priced"`   // whether the table has prices for the model
 }
@@ -81,7 +81,7 @@ type Prefix struct {
 // as an ideal prompt cache would serve them. Answers are the same.
 type Bill struct {
 	Requests int `json:"requests"`
-	// as recorded: `prompt` tokens, `read` from the cache and `write` not, and their `cost` in dollars
+	// as recorded: `prompt` tokens, `read` from the cache, `write` not read, `cost` in dollars
 	Was    cache.Served `json:"was"`
 	Is     cache.Served `json:"is"`               // with the change, likewise
 	Priced bool         `json:"priced"`           // whether the table has prices for all models

@@ -23,10 +23,10 @@ import (
 type Model struct {
 	Provider      string `json:"provider"`      // as session files spell it
 	ID            string `json:"id"`            // as session files spell it
-	ContextWindow int64  `json:"contextWindow"` // the most tokens of one request, its answer included
+	ContextWindow int64  `json:"contextWindow"` // most tokens of a request with its answer
 	MaxTokens     int64  `json:"maxTokens"`     // the most tokens of one answer
 	Cost          Cost   `json:"cost"`          // dollars per million tokens
-	// how long a cached prompt lives after its last use; absent where not known
+	// lifetime of a cached prompt after its last use; absent if unknown
 	PromptCache PromptCache `json:"promptCache,omitzero"`
 	Takes       Takes       `json:"-"` // what its requests may have
 	Interface   Interface   `json:"-"` // how the provider offers it
@@ -53,7 +53,7 @@ func (t Takes) Level(level string) (name string, named bool) {
 // price of zero (a free model, or one paid by subscription) from an unknown
 // one; see [Model.Priced].
 type Rates struct {
-	Input      float64 `json:"input"`      // of prompt tokens that no cache served or stored
+	Input      float64 `json:"input"`      // of prompt tokens neither read from nor written to a cache
 	Output     float64 `json:"output"`     // of answer tokens, reasoning included
 	CacheRead  float64 `json:"cacheRead"`  // of prompt tokens that the cache served
 	CacheWrite float64 `json:"cacheWrite"` // of prompt tokens stored for the short lifetime

@@ -24,7 +24,7 @@ func (i Index) IsZero() bool { return i < 0 }
 type Source struct {
 	ID   string `json:"id,omitempty"`   // id of the entry
 	Line int    `json:"line,omitempty"` // line of that entry, from 1
-	// of that entry: the role of a message, else the type; absent in a log, as is `time`
+	// of that entry: a message's role, else the type; like `time`, absent in a log
 	Kind string `json:"kind,omitempty"`
 	Time string `json:"time,omitempty"` // of that entry, as in the file
 	By   string `json:"by,omitempty"`   // id of the transform or edit that put it there

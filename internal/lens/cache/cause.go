@@ -40,21 +40,21 @@ type Break struct {
 	// `model`, `system`, `tools`, `thinking`, `compaction`, `idle`, `edit`, `transform`, `branch`, `ephemeral`,
 	// `uncached`, `pause`, `rewritten`, `unknown`
 	Cause Cause `json:"cause"`
-	// read from the bodies of both requests, as their agent recorded them: `at` counts messages as they were sent
+	// found in the recorded bodies of both requests; `at` counts messages as sent
 	Recorded bool `json:"recorded,omitempty"`
 	Record   int  `json:"-"` // the record of the entry that caused it, -1 for none
-	// id of the entry that caused it; for `branch`, the first entry that the other branch does not have
+	// id of the entry that caused it; for `branch`, the first entry not on the other branch
 	Entry string       `json:"entry,omitempty"`
 	Op    origin.Index `json:"op,omitzero"` // the op of its patch
-	// for a break in the prompt, or at a system message: the sections and tools that differ, in the order of the
-	// prompt; the first is where the prefix ends
+	// for a break in the prompt or at a system message: the differing sections and tools, in the prompt's
+	// order; the prefix ends at the first
 	Sections    []string `json:"sections,omitempty"`
 	Reason      string   `json:"reason,omitempty"`      // the op's `invalidateCacheReason`, trimmed
 	Transformer string   `json:"transformer,omitempty"` // the transformer of the patch
-	// for `pause`, seconds since a request last used what the cache has lost
+	// for `pause`, seconds since the lost tokens were last used
 	Pause    int64    `json:"pause,omitempty"`
 	Lifetime int64    `json:"lifetime,omitempty"` // for `pause`, seconds that the cache keeps it
-	Rebilled Rebilled `json:"again,omitzero"`     // what had been sent before and is billed again because of it
+	Rebilled Rebilled `json:"again,omitzero"`     // sent before and billed again because of it
 }
 
 // Section returns the section or tool of the prompt at which the prefix ends, "" if it ends

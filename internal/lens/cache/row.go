@@ -14,36 +14,33 @@ import (
 type Row struct {
 	Schema string `json:"schema"`
 	Record int    `json:"-"` // the answer
-	// number of the request, from 0 along its own path; absent after a broken patch, as are `shared`, `break` and
-	// `expected`
+	// number on its path, from 0; like `shared`, `break` and `expected`, absent after a broken patch
 	Request origin.Index `json:"request,omitzero"`
 	Entry   string       `json:"entry"`           // id of the answer
 	Time    string       `json:"time,omitempty"`  // of the answer's entry, as it stands
 	Model   string       `json:"model,omitempty"` // `provider/id`
-	// tokens of the whole request: `input`, `cacheRead` and `cacheWrite` of its usage; else counted, with what is
-	// hidden
+	// tokens of the whole request: the usage's `input`, `cacheRead` and `cacheWrite`; else counted, with
+	// hidden ones
 	Prompt int64 `json:"prompt"`
-	// the longest prefix that it shares with an earlier request of the same model, on any branch, within the cache's
+	// the longest prefix shared with an earlier request of the model, on any branch, within the cache's
 	// lifetime
 	Shared *Shared `json:"shared,omitempty"`
-	// what ended the shared prefix, if the earlier request continues differently; absent if this request only adds to
-	// it
+	// what ended the shared prefix; absent if this request only adds to it
 	Break *Break `json:"break,omitempty"`
-	// tokens that an ideal cache, which keeps every prefix of every request, reads and writes; `read` is at least what
-	// the provider recorded as read
+	// tokens that an ideal cache, keeping every prefix, reads and writes; `read` is at least the recorded
+	// one
 	Expected *Expected `json:"expected,omitempty"`
-	// `cacheRead`, `cacheWrite` and `cacheWrite1h` of the usage; absent without any, or if the agent does not record
-	// the use of a cache
+	// the usage's `cacheRead`, `cacheWrite` and `cacheWrite1h`; absent if not recorded
 	Recorded *Usage `json:"recorded,omitempty"`
-	// tokens that an earlier request had sent and that were billed again instead of read from the cache; the sum of
-	// `break.again` and `unserved`
+	// tokens that an earlier request sent and that were billed again; the sum of `break.again` and
+	// `unserved`
 	Rebilled Rebilled `json:"rebilled,omitzero"`
-	// by how much `recorded.read` falls short of `shared.tokens`: cached, but not served by the provider; absent up to
-	// 1,024 tokens, and before the first use of a cache
+	// by how much `recorded.read` falls short of `shared.tokens`; absent up to 1,024 tokens, and before
+	// the first use of a cache
 	Unserved Rebilled `json:"unserved,omitzero"`
-	// the reason that the provider gives for not serving the request from its cache
+	// the provider's reason for not using its cache
 	Missed *Missed `json:"missed,omitempty"`
-	// seconds of a pause longer than the cache's lifetime after which the provider still read from the cache; later
+	// seconds of a pause, longer than the cache's lifetime, after which the cache was still read; later
 	// pauses are judged by it
 	Outlived  int64 `json:"outlived,omitempty"`
 	Endless   bool  `json:"endless,omitempty"`   // the cache's lifetime is unknown, so pauses are not judged
@@ -81,7 +78,7 @@ type Expected struct {
 type Rebilled struct {
 	Tokens int64   `json:"tokens"`
 	Cost   float64 `json:"cost"`
-	// of the tokens, those without a known price: their cost is missing in `cost`
+	// tokens without a known price, missing in `cost`
 	Unpriced int64 `json:"unpriced,omitempty"`
 }
 

@@ -22,14 +22,14 @@ type Total struct {
 	Sessions int    `json:"sessions,omitempty"` // number of sessions summed up
 	dialect.Reading
 	Error string `json:"error,omitempty"` // why the session has no account
-	// whose requests these are: `path` to the leaf, or `file` with all its branches
+	// whose requests: of the `path` to the leaf, or all of the `file`
 	Of       string `json:"of,omitempty"`
 	Requests int    `json:"requests"` // rows
 	Answered int    `json:"answered"` // rows with a recorded usage
-	// tokens of prompt and tools that the file does not record: the recorded prompt of the first answered request minus
-	// what is counted of it; absent if the file records them
+	// unrecorded tokens of prompt and tools: the recorded prompt of the first answered request minus its
+	// counted tokens; absent if the file records them
 	Hidden int64 `json:"hidden,omitempty"`
-	// tokens; like the next five, a sum over the answered requests, or if there are none, an estimate over all
+	// tokens; like the next five, a sum over answered requests, or if there are none, an estimate over all
 	Prompt   int64     `json:"prompt"`
 	Expected *Expected `json:"expected,omitempty"`     // as of a request
 	Recorded Usage     `json:"recorded,omitzero"`      // as of a request; absent without any usage
@@ -41,12 +41,12 @@ type Total struct {
 	ByName   []Loss    `json:"transformers,omitempty"` // as `breaks[]`, by transformer
 	// as `breaks[]`, by the section or tool of the prompt at which the prefix ended
 	BySection []Loss `json:"sections,omitempty"`
-	// as `breaks[]`, by reason, or by cause if there is none; includes `not served`, so the sum is `rebilled`
+	// as `breaks[]`, by reason, else by cause; with `not served`, so the sum is `rebilled`
 	ByReason []Loss     `json:"reasons,omitempty"`
 	Outlived []lifetime `json:"outlived,omitempty"` // models whose cache outlived its known lifetime
 	Rules    []Rule     `json:"rules,omitempty"`    // what a change of settings does to a model's prefix; for pi alone
 	Prices   string     `json:"prices,omitempty"`   // date of the price table
-	// tokens of requests without a recorded usage, counted; not part of any other sum
+	// counted tokens of requests without recorded usage; in no other sum
 	Estimated int64 `json:"estimated,omitempty"`
 
 	unserved int // rows with unserved tokens

@@ -24,9 +24,10 @@ type Coverage struct {
 // A Field is a field of lines that nothing reads, or a type of them.
 type Field struct {
 	Agent string `json:"agent"`
-	// its name after those of the objects around it; `<NAME>` is an object of that `type`, or else `role`
+	// the field's name after those of the objects around it; `<NAME>` is an object of that `type` or
+	// `role`
 	Path  string `json:"path"`
-	Known bool   `json:"known"` // `ctxtool` knows it and needs nothing of it; else it is new
+	Known bool   `json:"known"` // known and not needed; otherwise new
 	Count int    `json:"count"` // how often it stands in the files
 	Bytes int64  `json:"bytes"` // of its values
 	File  string `json:"file"`  // where it stands first

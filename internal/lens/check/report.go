@@ -50,9 +50,9 @@ type Finding struct {
 	Line     int      `json:"line,omitempty"`  // the physical line, from 1; absent for the whole file
 	Entry    string   `json:"entry,omitempty"` // the entry's id; absent if no entry has the damage
 	Text     string   `json:"text"`            // one sentence
-	// the command that fixes it; `nothing to do`, or `by hand: ` and the command that explains it
+	// the command that fixes it, `nothing to do`, or `by hand: ` and the command that explains it
 	Fix string `json:"fix,omitempty"`
-	// what the damage keeps out of the context at the leaf, or `bridged` out of a resume; negative if it adds something
+	// what the damage hides from the context at the leaf, or `bridged` from a resume; negative if it adds
 	Hides *Figures `json:"hides,omitempty"`
 }
 
@@ -75,20 +75,19 @@ type Report struct {
 	dialect.Reading
 	Version int    `json:"version,omitempty"` // of the format; absent if the file cannot be read
 	Rules   string `json:"rules,omitempty"`   // the replay rules: `pi` or `envelope`
-	// what pi does when it opens the file, absent if it only reads it: `refuses it`, `runs out of memory`, `shows an
-	// empty session`, `fails to build a context` (in these four cases pi gets no context), `rewrites it as version 3`,
-	// `rewrites it each time`, `adds a newline to it`
+	// what pi does when it opens the file, absent if it only reads it: `refuses it`, `runs out of memory`,
+	// `shows an empty session`, `fails to build a context` (no context in these four cases), `rewrites it
+	// as version 3`, `rewrites it each time`, `adds a newline to it`
 	Opens string `json:"opens,omitempty"`
 	// the context at the leaf; present if the effect of the damage is known
 	Context *Figures `json:"context,omitempty"`
 	// the context at the leaf after `ctxtool repair`, if that changes it
 	Repaired *Figures `json:"mended,omitempty"`
-	// `sound` (neither errors nor warnings), `usable` (warnings that hide nothing of the context, such as aborted
-	// answers), `damaged`, `unread`
+	// `sound` (no errors or warnings), `usable` (warnings that hide nothing, such as aborted answers),
+	// `damaged`, `unread`
 	Verdict  Verdict             `json:"verdict"`
 	Coverage sessionfmt.Coverage `json:"coverage"` // the lines read, as in a replay
-	// in the order of the file, then those in files that the session continues, of at least `--min`; empty if there are
-	// none
+	// at least `--min`, in file order, then those in files that the session continues
 	Findings []Finding `json:"findings"`
 
 	Foreign  bool   `json:"-"` // another agent's format, which is never written

@@ -31,8 +31,8 @@ type Report struct {
 	ID     string `json:"session,omitempty"`
 	dialect.Reading
 	Project   string     `json:"project,omitempty"`   // the header's folder
-	Error     string     `json:"error,omitempty"`     // why it could not be read: then there is nothing else
-	Stopped   string     `json:"stopped,omitempty"`   // why its replay stopped: the figures are of what came before
+	Error     string     `json:"error,omitempty"`     // why it could not be read; no other keys follow
+	Stopped   string     `json:"stopped,omitempty"`   // why its replay stopped; figures cover what came before
 	Model     models.Ref `json:"model"`               // of the path
 	Requests  int        `json:"requests"`            // answered ones of the path
 	Context   int        `json:"context"`             // size of the context in tokens ([figures](figures.md))
@@ -62,17 +62,17 @@ type Line struct {
 	// `damage`, `full`, `cache`, `tools`, `skills`, `context`, `together`, `compaction`
 	Kind    string `json:"kind"`
 	Text    string `json:"text"`    // a sentence
-	Command string `json:"command"` // that fixes it, or shows what only a person can fix
-	// that it is about: in the context, carried by each request, hidden, or billed again
+	Command string `json:"command"` // that fixes it, or shows what a person must fix
+	// affected: in the context, in each request, hidden, or rebilled
 	Tokens  int64    `json:"tokens,omitempty"`
 	Cost    *float64 `json:"cost,omitempty"`    // US dollars: that it has cost so far
-	Saves   int      `json:"saves,omitempty"`   // tokens that each request has less after the command
-	Counter string   `json:"counter,omitempty"` // that counts them: the one of the command's own plan
-	// US dollars that the command costs once: the rest of the context is written to the cache again
+	Saves   int      `json:"saves,omitempty"`   // tokens saved per request
+	Counter string   `json:"counter,omitempty"` // of the command's plan
+	// one-off cost in US dollars of writing the rest of the context to the cache again
 	Once *float64 `json:"once,omitempty"`
-	// requests after which it has saved that, at the share that the cache has served of this session so far
+	// requests until that pays off, at the cache's hit rate in this session so far
 	PaysBack int `json:"paysBack,omitempty"`
-	// about how many prompts of the user take that many requests in this session
+	// `paysBack` in prompts of the user, about
 	Prompts int     `json:"prompts,omitempty"`
 	weight  float64 // what a request costs for it, in dollars, or tokens that cost as much; see the looks
 }

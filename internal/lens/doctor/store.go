@@ -25,12 +25,12 @@ type Project struct {
 	Sessions int     `json:"sessions"` // that were read
 	Requests int     `json:"requests"` // answered ones of their paths
 	Cost     float64 `json:"cost"`     // US dollars ([figures](figures.md)), each call once
-	// US dollars of it that the cache could have saved: `rebilled` of `ctxtool cache`
+	// US dollars of it lost by the cache: `rebilled` of `ctxtool cache`
 	Lost float64 `json:"lost"`
 	Dead int64   `json:"dead"` // tokens in contexts that the commands would remove
-	// tokens of tools and skills that each request has and nothing used, of all sessions together
+	// tokens per request of unused tools and skills
 	Carried int64   `json:"carried"`
-	Damaged int     `json:"damaged"`           // sessions with damage that a command fixes, or that hides something
+	Damaged int     `json:"damaged"`           // sessions with damage that a command fixes, or that hides content
 	Dropped int     `json:"dropped"`           // sessions whose last compaction dropped what was needed
 	Session string  `json:"session,omitempty"` // the worst of them, as a command takes it
 	Worst   *Line   `json:"worst,omitempty"`   // its first line

@@ -23,7 +23,7 @@ import (
 type Item struct {
 	Schema  string       `json:"schema"`
 	Request origin.Index `json:"request,omitzero"` // the request that added it; absent in `trace --blame`
-	// `part`, `tool`, or the role with which the provider gets the message
+	// `part`, `tool`, or the role of the message for the provider
 	As       string       `json:"as"`
 	Name     string       `json:"name,omitempty"`     // of a part or tool
 	Index    origin.Index `json:"index,omitzero"`     // of a message, from 0; only in `trace --blame`, as is the next
@@ -148,12 +148,12 @@ type Effect struct {
 	Was     weigh.Size   `json:"contextBefore"` // the size of the context before it, as in `meta` of a replay
 	Is      weigh.Size   `json:"contextAfter"`  // likewise after it
 	Entered int          `json:"entered"`       // messages that the request before it did not have
-	// names of parts that it set, of those in several sections the sections; each once
+	// names of parts that it set, or of their sections; each once
 	Parts        []string `json:"parts,omitempty"`
 	PartsRemoved []string `json:"partsRemoved,omitempty"` // names of parts or sections that it removed
 	Tools        []string `json:"tools,omitempty"`        // names of tools that it set
 	ToolsRemoved []string `json:"toolsRemoved,omitempty"` // names of tools that it removed
-	// why a provider's cache of the previous request cannot serve beyond some point; absent if it can
+	// why the cache of the previous request ends early; absent if it does not
 	Broken string `json:"broken,omitempty"`
 }
 
@@ -229,10 +229,10 @@ type Row struct {
 	Kind   string `json:"kind"`           // the role of a message, else the type
 	Text   string `json:"text,omitempty"` // the first words
 	Active bool   `json:"active"`         // on the path to the leaf
-	// effect on the envelope: `nothing`, `added`, `edited`, `compacted`, `patched`, `settings`; absent off the path and
-	// after a broken patch, as are the next two
+	// effect on the envelope: `nothing`, `added`, `edited`, `compacted`, `patched`, `settings`; like the
+	// next two, absent off the path and after a broken patch
 	Did string `json:"did,omitempty"`
-	// tokens that it added to the request, negative if it removed some
+	// tokens added to the request; negative if removed
 	Tokens *int `json:"tokens,omitempty"`
 	// size of the context after the entry in tokens ([figures](figures.md))
 	Context   *int         `json:"context,omitempty"`
@@ -368,14 +368,14 @@ type Meta struct {
 	Limit        int64      `json:"limit"`          // context window in tokens, 0 if unknown
 	TurnIndex    int        `json:"turnIndex"`      // user prompts so far, minus one
 	RequestIndex int        `json:"requestIndex"`   // answers so far, which is the number of the next request, from 0
-	// as pi's `/context` counts: UTF-16 units divided by four, rounded up per message; `system` or `tools` is null if no
-	// record of the session has it, here and wherever else these four stand
+	// as in pi's `/context`: UTF-16 units divided by four, rounded up per message; wherever these four
+	// appear, `system` or `tools` is null if no record of the session has it
 	Tokens weigh.Counts `json:"tokens"`
 	Rules  replay.Rules `json:"rules"`          // the rules used, `pi` or `envelope`
 	Leaf   string       `json:"leaf,omitempty"` // id of the last entry replayed; absent for the empty state
-	// the size of the context ([figures](figures.md)), `{tokens, percent, estimated, hidden}`: the last answer's
-	// recorded usage plus an estimate of what follows it, which is `estimated`, and its percentage of the window, null
-	// where that is not known; `hidden` of the estimated tokens are prompt and tools that the file does not record,
+	// the size of the context ([figures](figures.md)), `{tokens, percent, estimated, hidden}`: the usage
+	// of the last answer plus an estimate of what follows; the estimated part; the percentage of the
+	// window, null if unknown; the estimated tokens of prompt and tools that the file does not record,
 	// absent for 0
 	Usage weigh.Size `json:"contextUsage"`
 }

@@ -39,7 +39,7 @@ type Reading struct {
 	Entry string   `json:"entry,omitempty"` // the entry with the value
 	Line  int      `json:"line,omitempty"`  // of that entry, from 1
 	Value *float64 `json:"value,omitempty"` // absent if there is none; `reason` says why
-	// calls without a price, or tokens for `cache.rebilled`: the value is at least this
+	// calls without a price (tokens for `cache.rebilled`), so the value is a lower bound
 	Unpriced   int  `json:"unpriced,omitempty"`
 	Calibrated bool `json:"calibrated,omitempty"` // the value is counted, and scaled by a fitted factor
 }

@@ -33,10 +33,10 @@ type Gate struct {
 
 // A Verdict is the comparison of a value with a budget or the saved run.
 type Verdict struct {
-	// `crossed`; `tolerated`: beyond the limit, within its tolerance; `unknown`: there is nothing to judge; `kept`
+	// `crossed`; `tolerated`, within the tolerance; `unknown`, nothing to judge; `kept`
 	State    State    `json:"state"`
 	Severity severity `json:"severity"`       // `error` or `warning`
-	Figure   string   `json:"figure"`         // as in the help; `readable` is a session without some or all figures
+	Figure   string   `json:"figure"`         // as in the help; `readable` for a session without some figures
 	Unit     string   `json:"unit,omitempty"` // `number`, `tokens`, `bytes`, `dollars` or `share`
 	Reading
 	Max   *float64 `json:"max,omitempty"`       // the upper limit
@@ -44,7 +44,7 @@ type Verdict struct {
 	Saved *float64 `json:"saved,omitempty"`     // the value in the saved run, if the limits come from it
 	Slack float64  `json:"tolerance,omitempty"` // allowed beyond a limit
 	Over  float64  `json:"over,omitempty"`      // how far the value is beyond a limit; absent if it is not
-	// why there is no value, why the session has no figures, or that the saved run does not have it
+	// why there is no value: of the session, the figure or the saved run
 	Reason string `json:"reason,omitempty"`
 
 	Path string `json:"-"` // of the file from the current folder

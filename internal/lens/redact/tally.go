@@ -17,7 +17,7 @@ type Counts struct {
 	Stripped int `json:"stripped"` // signatures and encrypted texts
 	Images   int `json:"images"`   // that stay: their pixels were not searched
 	Bared    int `json:"bared"`    // of these, those whose metadata was removed
-	Unread   int `json:"unread"`   // of these, those that cannot be read: they may have metadata
+	Unread   int `json:"unread"`   // of these, unreadable: they may contain metadata
 	Dropped  int `json:"dropped"`  // images that were replaced with a single pixel
 }
 

@@ -27,17 +27,17 @@ type Compaction struct {
 	After   int    `json:"after"`           // and after it
 	Dropped int    `json:"dropped"`         // messages that left the context
 	Kept    int    `json:"kept"`            // messages after it, its summary included
-	// facts of the dropped messages that the summary lacks, the most important first
+	// dropped facts that the summary lacks, the most important first
 	Lost []Lost `json:"lost"`
-	// what later answers used of the dropped messages while no message of the context had it, as `simulate` finds
-	// regrets, and what they read again; the least likely to be chance first
+	// dropped content that later answers used or read again while no message had it, as `simulate` finds
+	// regrets; the least likely to be chance first
 	Used []Reused `json:"used"`
 }
 
 // A Lost is a fact that the summary lacks.
 type Lost struct {
-	// `constraint` (a demand of the user), `failure` (a call that failed and did not succeed later), `path` (of a file
-	// that a tool was called with), `command` (one with an effect)
+	// `constraint` (a demand of the user), `failure` (of a call, without later success), `path` (used in a
+	// tool call), `command` (with an effect)
 	Kind  string `json:"kind"`
 	What  string `json:"what"`           // the sentence, path or command, or the call that failed and its error
 	Entry string `json:"entry"`          // the entry with the fact
@@ -51,7 +51,7 @@ type Reused struct {
 	What  string   `json:"what"`  // the path, word or line, or the call in a few words
 	Entry string   `json:"entry"` // the entry of the last dropped message that has it
 	Line  int      `json:"line"`  // of that entry
-	By    []usedBy `json:"by"`    // the answers, in order; what an answer has used, the context has again
+	By    []usedBy `json:"by"`    // the answers, in order; after an answer uses it, the context has it again
 }
 
 // A usedBy is an answer that used it.

@@ -87,7 +87,7 @@ type Hit struct {
 	Schema  string `json:"schema"`
 	Source  string `json:"source"` // `sessions`, `shell_history`, `logs`
 	File    string `json:"file"`
-	Line    int    `json:"line"`              // in the file, from 1; of a document, the number of the event or message
+	Line    int    `json:"line"`              // in the file, from 1; in a document, number of the event or message
 	Session string `json:"session,omitempty"` // its id
 	ID      string `json:"id,omitempty"`      // of the entry
 	Time    string `json:"time,omitempty"`    // of the entry, as in the file
@@ -101,7 +101,7 @@ type Hit struct {
 	From   int     `json:"from"`             // where the match begins in `text`, bytes
 	To     int     `json:"to"`               // where it ends
 	Score  float64 `json:"score,omitempty"`  // its rank; higher is better
-	Copies int     `json:"copies,omitempty"` // further entries with the same text, which are not listed
+	Copies int     `json:"copies,omitempty"` // entries with the same text that are not listed
 	Event  *Event  `json:"event,omitempty"`  // a command of a shell history, or an event of a log
 
 	CutBefore, CutAfter bool `json:"-"` // the text begins, ends with "..."

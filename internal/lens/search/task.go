@@ -28,7 +28,7 @@ type Task struct {
 	Task   string     `json:"task"`
 	Terms  []string   `json:"terms"` // what was looked for: files, names, and other words
 	Files  []TaskFile `json:"files"` // those that were named first, then by the number of terms
-	// that were asked for that, or edited these files: those with most words of the task first, then the newest
+	// sessions with that task or edits of these files, by number of words in common, then newest
 	Sessions []TaskSession `json:"sessions"`
 	Tokens   int           `json:"tokens"`         // of all items, by pi's estimate
 	Left     int           `json:"left,omitempty"` // items that --max-tokens had no room for
@@ -50,7 +50,7 @@ type TaskSession struct {
 	ID     string  `json:"id,omitempty"`
 	Title  string  `json:"title,omitempty"`
 	Time   string  `json:"time,omitempty"`  // of its last entry
-	Goal   *Goal   `json:"goal,omitempty"`  // if it has half of the words of the task
+	Goal   *Goal   `json:"goal,omitempty"`  // if it has half the words of the task
 	Edits  []Edit  `json:"edits"`           // by file
 	Tried  []Tried `json:"tried,omitempty"` // the last commands that failed after the first edit
 	Tokens int     `json:"tokens"`          // of these texts

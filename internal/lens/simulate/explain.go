@@ -22,7 +22,7 @@ type Decision struct {
 	Window  int64     `json:"window"`
 	Counter string    `json:"counter"`
 	Layers  []Judged  `json:"layers"`
-	Items   []Decided `json:"messages"` // the newest first; only tool results if the policy prunes
+	Items   []Decided `json:"messages"` // newest first; only tool results if the policy prunes
 }
 
 // A Judged is a layer and its trigger.
@@ -41,7 +41,7 @@ type Decided struct {
 	Line   int    `json:"line"`
 	What   string `json:"what"` // the call of a result, else the role and the first words
 	Tokens int    `json:"tokens"`
-	// tokens of this message and all newer ones; only of tool results if the policy prunes
+	// tokens of this message and newer ones; of tool results only if the policy prunes
 	Running int    `json:"running"`
 	Action  string `json:"action"` // keep, or that of the change
 	Now     int    `json:"nowTokens,omitempty"`

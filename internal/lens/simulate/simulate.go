@@ -44,15 +44,16 @@ type Contender struct {
 //
 // It is schema ctxtool/simulate/1.
 type Report struct {
-	Schema          string   `json:"schema,omitempty"`
-	File            string   `json:"file,omitempty"` // with several sessions
-	dialect.Reading          // of one session
-	Runs            []*Run   `json:"policies"`
-	Optimize        Goal     `json:"optimize"`
-	Best            string   `json:"best,omitempty"`   // the policy that is best for the goal
-	Why             []string `json:"why,omitempty"`    // sentences: by how much, and what another policy has less of
-	Prices          string   `json:"prices,omitempty"` // date of the price table
-	Error           string   `json:"error,omitempty"`  // why the session has no figures
+	Schema          string `json:"schema,omitempty"`
+	File            string `json:"file,omitempty"` // with several sessions
+	dialect.Reading        // of one session
+	Runs            []*Run `json:"policies"`
+	Optimize        Goal   `json:"optimize"`
+	Best            string `json:"best,omitempty"` // the policy that is best for the goal
+	// sentences: how much better it is, and where another policy is better
+	Why    []string `json:"why,omitempty"`
+	Prices string   `json:"prices,omitempty"` // date of the price table
+	Error  string   `json:"error,omitempty"`  // why the session has no figures
 
 	Path    *compact.View `json:"-"` // all messages, as no policy has changed them
 	Answers []int         `json:"-"` // the messages that answer the requests
@@ -66,40 +67,41 @@ type Run struct {
 	Policy   string `json:"policy"`
 	Sessions int    `json:"sessions,omitempty"` // number of sessions summed up
 	Requests int    `json:"requests"`
-	// tokens, of the last request's model, the same for all policies; 0 if different in the sessions of a sum
+	// tokens, of the last request's model, the same for all policies; 0 if the summed sessions differ
 	Window int64 `json:"window,omitempty"`
-	// as in the lens `context`; `assumed` if the model is unknown: 200,000, or the largest recorded request; `several`
-	// if other requests have another window
+	// as in the lens `context`; `assumed` for an unknown model: 200,000, or the largest recorded request;
+	// `several` if requests differ
 	WindowFrom string `json:"windowFrom,omitempty"`
-	// tokens of the largest request, of those with a recorded size, or if there are none, of all
+	// tokens of the largest request with a recorded size, or if there are none, of all
 	Peak        int64   `json:"peak"`
 	Mean        float64 `json:"mean"`             // tokens of a request, on average
 	Overflows   int     `json:"overflows"`        // of the same requests, those that exceed the window
 	Compactions int     `json:"compactions"`      // requests before which history was summarized
 	Acts        int     `json:"acts"`             // requests before which the policy changed anything
 	Layers      []Layer `json:"layers,omitempty"` // what each layer did
-	// tokens of all requests; like the next seven, of those with a recorded usage, or if there are none, of all
+	// tokens of all requests; like the next seven, of requests with recorded usage, or if there are none,
+	// of all
 	Prompt  int64   `json:"prompt"`
 	Read    int64   `json:"read"`    // of these, served by an ideal cache
 	Write   int64   `json:"write"`   // and not served
 	HitRate float64 `json:"hitRate"` // the share of `read`, from 0 to 1
-	// tokens that an earlier request had sent and that were billed again; for `recorded`, what the provider did not
-	// serve is included
+	// tokens sent by an earlier request and billed again; for `recorded`, including those that the
+	// provider did not serve
 	Rebilled cache.Rebilled `json:"rebilled"`
 	Output   int64          `json:"output"` // tokens of the answers, the same for all policies
-	// by the table of prices, as an ideal cache would serve the requests
+	// by the price table, with an ideal cache
 	Cost      Cost    `json:"cost"`
 	Billed    *Billed `json:"billed,omitempty"` // of `recorded`: what was paid, and served
 	Unpriced  int     `json:"unpriced,omitempty"`
 	Estimated bool    `json:"estimated,omitempty"` // no usage is recorded: all tokens are counted
 	Regrets   int     `json:"regrets"`             // what answers used after the policy had removed it
 	ByKind    Kinds   `json:"regretsByKind"`
-	// of a sum: a quarter of the sessions have at most `q1`, 95 of 100 at most `p95`
+	// of a sum: quartiles, and the 95th percentile `p95`
 	Spread  *Spread `json:"spread,omitempty"`
 	Idle    string  `json:"idle,omitempty"`    // why the policy changed nothing, if it did not
-	Failed  int     `json:"failed,omitempty"`  // calls of a hook that failed: nothing was changed there
+	Failed  int     `json:"failed,omitempty"`  // failed calls of a hook, which changed nothing
 	Failure string  `json:"failure,omitempty"` // why the first of them failed
-	Skipped int     `json:"skipped,omitempty"` // calls that were not made, because three in a row took too long
+	Skipped int     `json:"skipped,omitempty"` // calls not made, because three in a row took too long
 
 	Rows      []Request `json:"-"`
 	Decision  *Decision `json:"decision,omitempty"` // with --explain
@@ -128,7 +130,7 @@ func (b *Billed) plus(o *Billed) {
 type Layer struct {
 	Pass    string `json:"pass"`
 	Changes int    `json:"changes"`
-	// by the policy's counter; what was saved again in later requests does not count again
+	// by the policy's counter; counted once, not again in later requests
 	Saved int `json:"savedTokens"`
 }
 
@@ -187,15 +189,15 @@ type Request struct {
 	Line     int    `json:"line"`    // of that entry
 	Time     string `json:"time,omitempty"`
 	Model    string `json:"model,omitempty"`
-	Prompt   int64  `json:"prompt"` // tokens of the whole request, the provider's if it recorded its size
+	Prompt   int64  `json:"prompt"` // tokens of the whole request, recorded or counted
 	Tokens   Tokens `json:"tokens"` // counted
 	Messages int    `json:"messages"`
 	Window   int64  `json:"window,omitempty"`
 	Overflow int64  `json:"overflow,omitempty"` // tokens above the window
-	// `prompt` is counted: the provider recorded no size, so the request is not in `peak` and `overflows` of the policy
-	// if other requests have one
+	// `prompt` is counted: no size is recorded, so the request is not in `peak` and `overflows` unless no
+	// request has one
 	Estimated bool           `json:"estimated,omitempty"`
-	Shared    int64          `json:"shared"` // tokens that the previous request of the model had at the beginning too
+	Shared    int64          `json:"shared"` // leading tokens shared with the previous request of the model
 	Read      int64          `json:"read"`
 	Write     int64          `json:"write"`
 	Rebilled  cache.Rebilled `json:"rebilled,omitzero"`

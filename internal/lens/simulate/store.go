@@ -17,8 +17,8 @@ type Store struct {
 	Sessions []*Report `json:"sessions"` // in the order of the files, each a `ctxtool/simulate/1`
 	// sessions in which a policy changed anything; spreads are of these
 	Acted int `json:"acted"`
-	// the ten whose costs differ most; `least` and `most` are the cheapest and the most expensive policy: `{policy,
-	// cost, overflows, regrets}`
+	// the ten with the largest difference in cost between the cheapest policy and the most expensive:
+	// `{policy, cost, overflows, regrets}`
 	Differing []Difference `json:"differing,omitempty"`
 	Total     *Report      `json:"total"` // a `ctxtool/simulate/1`, with the spread of each policy
 }

@@ -20,25 +20,25 @@ const Schema = "ctxtool/status/1"
 type Status struct {
 	Schema string `json:"schema"`
 	dialect.Reading
-	Model string `json:"model,omitempty"` // `provider/id`; as the status line command is given it, if it is
-	// size of the context in tokens ([figures](figures.md)); of a file that is not read whole absent after a compaction
-	// or an edit, until the next answer
+	Model string `json:"model,omitempty"` // `provider/id`, or as the status-line command got it
+	// size of the context in tokens ([figures](figures.md)); of a partly read file, absent from a
+	// compaction or edit until the next answer
 	Context   int64 `json:"context,omitempty"`
 	Estimated bool  `json:"estimated,omitempty"` // a part of `context`, or all of it
 	// tokens of the model's window, as in `ctxtool ls`; absent where it is not known
 	Window int64 `json:"window,omitempty"`
-	// US dollars ([figures](figures.md)); of a file over 2 MB only with `--cost`, or where the status line command is
-	// given it
+	// US dollars ([figures](figures.md)); of a file over 2 MB only with `--cost`, or if the status-line
+	// command got it
 	Cost *float64 `json:"cost,omitempty"`
 	// the part of it that is recorded; absent with the agent's own `cost`
 	Recorded *float64 `json:"recorded,omitempty"`
 	// calls of sub-agents are not in `cost`: `--no-subagents`
 	NoSubAgents bool `json:"noSubagents,omitempty"`
 	Unread      int  `json:"unreadSubagents,omitempty"` // sub-agents that could not be read: they are not in `cost`
-	// seconds for which the provider still keeps the prompt cache, 0 once it is cold; absent where that is not known
+	// seconds until the prompt cache expires, 0 if it has; absent if unknown
 	Warm       *int64 `json:"warm,omitempty"`
 	Time       string `json:"time,omitempty"`       // of the last answer
-	Unrecorded bool   `json:"unrecorded,omitempty"` // there are answers, and none of them records its usage
+	Unrecorded bool   `json:"unrecorded,omitempty"` // no answer records its usage
 	Finding    string `json:"finding,omitempty"`    // check of the last finding at the end of the file
 }
 

@@ -17,17 +17,17 @@ import (
 // that matches and never was in a context. It is a line of schema ctxtool/trace/1.
 type Life struct {
 	Schema string `json:"schema"`
-	// the role of the message for the provider, `part`, `tool`, or `entry` for one that never was in the context
+	// the role of the message for the provider, `part`, `tool`, or `entry` if it never was in the context
 	As   string `json:"as"`
 	Name string `json:"name,omitempty"` // of a part or tool
 	origin.Source
-	// the words around the first match; `TOOL(words)` if it is in the arguments of a call; the first words of an entry
-	// that is followed
+	// the words around the first match; `TOOL(words)` for arguments of a call; the first words of a
+	// followed entry
 	Text   string  `json:"text,omitempty"`
 	Events []Event `json:"events,omitempty"` // its history, in order; absent for an `entry`
 	Seen   []Range `json:"seen,omitempty"`   // the requests that had it, both ends included; absent if there are none
-	Now    bool    `json:"now"`              // it is in the context at the end of the path, or at `--at`
-	// of an `entry`: `off-path`, `behind` (it is after a broken patch), `unsent` (no model gets it)
+	Now    bool    `json:"now"`              // it is in the context at the leaf, or at `--at`
+	// of an `entry`: `off-path`, `behind` (after a broken patch), `unsent` (for no model)
 	Why why `json:"why,omitempty"`
 
 	Origin origin.Origin `json:"-"` // its origin when it was first found
@@ -51,8 +51,7 @@ type Event struct {
 	Time    string       `json:"time,omitempty"` // of that entry
 	Op      origin.Index `json:"op,omitzero"`    // the operation of its patch
 	Request int          `json:"request"`        // the next request, which is the first with the change
-	// whether the replacement (the new text, the summary, the messages of the patch) still matches; absent without a
-	// replacement, and if an entry is followed
+	// whether the replacement still matches; absent if there is none or an entry is followed
 	Mentions *bool `json:"mentions,omitempty"`
 }
 

@@ -20,13 +20,13 @@ type Report struct {
 
 // Recorded is the agent's own record of a request.
 type Recorded struct {
-	// of the record; absent if it stands in a file that this one continues
+	// of the record; absent if it is in a file that this one continues
 	Line   int           `json:"line,omitempty"`
 	ID     string        `json:"id"`               // of the record
 	Source string        `json:"source,omitempty"` // what asked, in the agent's own word
 	Proof  dialect.Proof `json:"proof"`            // `proved`, `cut`, `withheld`, `unproved`, `gone`
-	Doubt  string        `json:"doubt,omitempty"`  // why it is not proved: then the request follows by rule
-	// the fields of the body besides the system prompt, tools and messages, as recorded; absent if `gone`
+	Doubt  string        `json:"doubt,omitempty"`  // why it is not proved, so that the request follows by rule
+	// recorded fields of the body except system prompt, tools and messages; absent if `gone`
 	Fields json.RawMessage `json:"fields,omitempty"`
 	Cache  []Mark          `json:"cache,omitempty"` // where the body asks for the cache
 }

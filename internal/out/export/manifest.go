@@ -39,7 +39,7 @@ type Manifest struct {
 // sessions in them. A later line replaces an earlier one.
 type Part struct {
 	Part string `json:"part"` // its name
-	// it is being written: unless another line follows, it was not finished
+	// still being written, or never finished, unless another line follows
 	Begun  bool             `json:"begun,omitempty"`
 	Inputs []Source         `json:"inputs,omitempty"` // the sessions
 	Rows   map[string]int64 `json:"rows,omitempty"`   // by table

@@ -19,13 +19,13 @@ type Rows struct {
 
 // A Session is a session file, or a session of a database. Sums are those of all its branches.
 type Session struct {
-	// 16 hexadecimal digits that name the file: the key by which tables are joined
+	// key that joins the tables: 16 hexadecimal digits
 	Session string `parquet:"session,dict"`
 	// of the header; copies of a session share it
 	SessionID    string  `parquet:"session_id"`
 	Path         string  `parquet:"path"`               // of the file
 	AgentVersion *string `parquet:"agent_version,dict"` // that wrote the header
-	// how sure its messages are as sent: `exact`, `rule` or `absent`
+	// certainty of its messages: `exact`, `rule` or `absent`
 	Fidelity string `parquet:"fidelity,dict"`
 	Project  string `parquet:"project,dict"` // the folder in which the agent worked
 	// its name, else the first words of its first prompt
@@ -41,7 +41,7 @@ type Session struct {
 	Prompts   int64  `parquet:"prompts"`                         // of the user
 	Requests  int64  `parquet:"requests"`                        // that models answered
 	Calls     int64  `parquet:"calls"`                           // of models; the rows of `requests`
-	// of these, those that a fork copied from another session, or that this one has twice
+	// of these, copies from another session, or repeated in this one
 	Copies        int64   `parquet:"copies"`
 	ToolCalls     int64   `parquet:"tool_calls"`     // the rows of `tool_calls`
 	ToolErrors    int64   `parquet:"tool_errors"`    // of these, those that failed
@@ -50,7 +50,7 @@ type Session struct {
 	Model         *string `parquet:"model,dict"`     // `provider/id`, that the path was on last
 	ContextTokens *int64  `parquet:"context_tokens"` // size of the context at the leaf
 	WindowTokens  *int64  `parquet:"window_tokens"`  // of that model
-	// of all calls without copies, neither read from a cache nor written to one
+	// of all calls without copies: neither read from a cache nor written to one
 	InputTokens      int64    `parquet:"input_tokens"`
 	CacheReadTokens  int64    `parquet:"cache_read_tokens"`  // likewise, read from a cache
 	CacheWriteTokens int64    `parquet:"cache_write_tokens"` // likewise, written to one
@@ -60,11 +60,11 @@ type Session struct {
 	PromptTokens     int64    `parquet:"prompt_tokens"`      // of the answered requests
 	CouldReadTokens  int64    `parquet:"could_read_tokens"`  // of these, what a cache could have served
 	RebilledTokens   int64    `parquet:"rebilled_tokens"`    // of these, what was billed again
-	RebilledUSD      float64  `parquet:"rebilled_usd"`       // what that cost beyond reading it from the cache
+	RebilledUSD      float64  `parquet:"rebilled_usd"`       // their cost beyond reading them from the cache
 	HitRate          *float64 `parquet:"hit_rate"`           // share of `prompt_tokens` that was read from the cache
 	Errors           int64    `parquet:"errors"`             // findings that are errors
 	Warnings         int64    `parquet:"warnings"`           // findings that are warnings
-	// it has an error, or cannot be read or replayed to the end
+	// there is an error, or the file cannot be read or replayed to the end
 	Damaged bool    `parquet:"damaged"`
 	Error   *string `parquet:"error"` // why it cannot be read, or where its replay stopped
 }
@@ -77,11 +77,11 @@ type Request struct {
 	Request int64  `parquet:"request"`
 	EntryID string `parquet:"entry_id"` // that records it
 	Line    int64  `parquet:"line"`     // of that entry, from 1
-	// `answer`, `tool`, `summary`, `warming`, `other`, or `subagent`: a sub-agent's, of any of these kinds
+	// `answer`, `tool`, `summary`, `warming`, `other`, or `subagent` for all calls of sub-agents
 	Kind string `parquet:"kind,dict"`
-	// a hash that copies of a call share; a copy under another id and time has a key of its own
+	// a hash that copies of a call share, unless their id and time differ
 	CallKey int64 `parquet:"call_key"`
-	// copied from another session, which owns the call, or an earlier call of this one: in no sum
+	// in no sum: a copy from another session, or of an earlier call
 	Copy       bool    `parquet:"copy"`
 	ResponseID *string `parquet:"response_id"`                       // the provider's
 	At         *int64  `parquet:"written_at,timestamp(millisecond)"` // when its entry was written
@@ -99,30 +99,30 @@ type Request struct {
 	CostUSD            *float64 `parquet:"cost_usd"`              // as recorded, else by the table of prices
 	// `billed` by the provider, `estimated` by the agent, `computed` from the table
 	CostSource      *string `parquet:"cost_source,dict"`
-	RequestNo       *int64  `parquet:"request_no"`       // its number on its branch, from 0, as commands have it
+	RequestNo       *int64  `parquet:"request_no"`       // number on its branch, from 0, as in commands
 	Previous        *int64  `parquet:"previous"`         // number of the request before it on its branch
 	OnPath          bool    `parquet:"on_path"`          // it is on the path to the leaf
 	WindowNo        int64   `parquet:"window_no"`        // compactions before it on its branch
 	ContextTokens   *int64  `parquet:"context_tokens"`   // size of its context before the answer
-	EstimatedTokens *int64  `parquet:"estimated_tokens"` // of these, those that no provider recorded
+	EstimatedTokens *int64  `parquet:"estimated_tokens"` // of these, not recorded by a provider
 	WindowTokens    *int64  `parquet:"window_tokens"`    // window of the model
 	Messages        *int64  `parquet:"messages"`         // that it had
-	SystemTokens    *int64  `parquet:"system_tokens"`    // counted: the system prompt; null if it is not recorded
-	ToolsTokens     *int64  `parquet:"tools_tokens"`     // counted: the definitions of tools; null if they are not recorded
-	// counted: prompts, shell commands, and what extensions add
+	SystemTokens    *int64  `parquet:"system_tokens"`    // counted: the system prompt; null if not recorded
+	ToolsTokens     *int64  `parquet:"tools_tokens"`     // counted: tool definitions; null if not recorded
+	// counted: prompts, shell commands, messages of extensions
 	UserTokens      *int64  `parquet:"user_tokens"`
 	AnswerTokens    *int64  `parquet:"answer_tokens"`        // counted: earlier answers
 	ResultTokens    *int64  `parquet:"result_tokens"`        // counted: results of tools
 	SummaryTokens   *int64  `parquet:"summary_tokens"`       // counted: summaries of compactions and branches
-	KeptMessages    *int64  `parquet:"kept_messages"`        // leading messages that the request before it had too
-	FreshTokens     *int64  `parquet:"fresh_tokens"`         // counted: messages that the request before it had not
+	KeptMessages    *int64  `parquet:"kept_messages"`        // leading messages shared with the request before it
+	FreshTokens     *int64  `parquet:"fresh_tokens"`         // counted: messages new in this request
 	SharedTokens    *int64  `parquet:"prefix_shared_tokens"` // the longest prefix that a cache could serve
-	CouldReadTokens *int64  `parquet:"could_read_tokens"`    // what a cache that keeps every prefix would have served
+	CouldReadTokens *int64  `parquet:"could_read_tokens"`    // served by a cache that keeps every prefix
 	RebilledTokens  int64   `parquet:"rebilled_tokens"`      // sent before and billed again
-	RebilledUSD     float64 `parquet:"rebilled_usd"`         // what that cost beyond reading it from the cache
-	// of the rebilled ones, those that the cache had and the provider did not serve
+	RebilledUSD     float64 `parquet:"rebilled_usd"`         // their cost beyond reading them from the cache
+	// of the rebilled: cached, but not served by the provider
 	UnservedTokens int64   `parquet:"unserved_tokens"`
-	BreakCause     *string `parquet:"break_cause,dict"`       // why the prefix ended, as `ctxtool cache` has it
+	BreakCause     *string `parquet:"break_cause,dict"`       // why the prefix ended, as in `ctxtool cache`
 	BreakEntryID   *string `parquet:"break_entry_id"`         // the entry that ended it
 	BreakSection   *string `parquet:"break_section,dict"`     // the section or tool of the prompt at which it ended
 	PauseSeconds   *int64  `parquet:"pause_s"`                // of a break by a pause
@@ -136,20 +136,20 @@ type Message struct {
 	EntryID  string  `parquet:"entry_id"`  // that has its text
 	ParentID *string `parquet:"parent_id"` // the entry before that one
 	Line     int64   `parquet:"line"`      // of that entry, from 1
-	// the compaction, edit or patch that made it; null of the message of an entry
+	// the compaction, edit or patch that made it; null for the message of an entry
 	MadeBy *string `parquet:"made_by,dict"`
 	Role   string  `parquet:"role,dict"`                         // in the session
 	At     *int64  `parquet:"written_at,timestamp(millisecond)"` // of the entry
 	OnPath bool    `parquet:"on_path"`                           // the entry is on the path to the leaf
 	Bytes  int64   `parquet:"bytes"`                             // of its JSON as the provider gets it
 	Tokens int64   `parquet:"tokens"`                            // counted
-	// number of the first request that had it, as `request` in `requests`; null if none did
+	// the first request that had it, as `request` in `requests`; null if none
 	FirstRequest *int64   `parquet:"first_request"`
-	LastRequest  *int64   `parquet:"last_request"`     // of the last one; where branches part, of the path to the leaf
+	LastRequest  *int64   `parquet:"last_request"`     // of the last one; of several branches, on the path to the leaf
 	Requests     int64    `parquet:"requests"`         // that had it, on all branches
 	RemovedBy    *string  `parquet:"removed_by,dict"`  // the entry that removed it from the context of the path
 	RemovedHow   *string  `parquet:"removed_how,dict"` // `compacted`, `edited` or `patched`
-	CarriedUSD   *float64 `parquet:"carried_usd"`      // what it cost as input of all requests that had it
+	CarriedUSD   *float64 `parquet:"carried_usd"`      // its cost as input of all these requests
 	SHA256       *string  `parquet:"sha256"`           // of its text; null without contents
 }
 
@@ -172,10 +172,10 @@ type ToolCall struct {
 	ResultEntryID *string `parquet:"result_entry_id"` // that has the result
 	ResultBytes   int64   `parquet:"result_bytes"`    // JSON of the result's content, as it stands in the file
 	ResultTokens  *int64  `parquet:"result_tokens"`   // counted
-	// a later answer of the path uses something that only this result had said; null if none follows
+	// whether a later answer uses something that only this result said; null if none follows
 	Used       *bool    `parquet:"used"`
 	Requests   int64    `parquet:"requests"`            // that had the result
-	CarriedUSD *float64 `parquet:"cumulative_cost_usd"` // what the result cost as input of all of them
+	CarriedUSD *float64 `parquet:"cumulative_cost_usd"` // its cost as input of all of them
 	// the entry that removed the result from the context of the path
 	RemovedBy *string `parquet:"removed_by,dict"`
 }
@@ -190,8 +190,8 @@ type Compaction struct {
 	At        *int64 `parquet:"written_at,timestamp(millisecond)"` // of the entry
 	OnPath    bool   `parquet:"on_path"`                           // it is on the path to the leaf
 	RequestNo *int64 `parquet:"request_no"`                        // the next request on its branch
-	// `automatic`, `manual` or `overflow` where the file records it, `overflow (inferred)` after an answer that
-	// failed for its length, or `unknown`
+	// `automatic`, `manual` or `overflow` if recorded, `overflow (inferred)` after an answer that failed
+	// for its length, or `unknown`
 	Trigger         *string  `parquet:"trigger,dict"`
 	Hook            *bool    `parquet:"hook"`                // an extension made the summary
 	RecordedTokens  *int64   `parquet:"recorded_tokens"`     // before it, as its entry records
@@ -202,7 +202,7 @@ type Compaction struct {
 	Kept            *int64   `parquet:"kept_messages"`       // after the summary
 	KeptFrom        *string  `parquet:"kept_from"`           // the entry of the first of these
 	Split           *bool    `parquet:"split_turn"`          // the first of these is within a turn
-	Loop            *bool    `parquet:"loop"`                // it is part of a loop that frees nothing
+	Loop            *bool    `parquet:"loop"`                // part of a loop that frees nothing
 	Constraints     *int64   `parquet:"constraints"`         // demands of the user in the replaced messages
 	LostConstraints *int64   `parquet:"lost_constraints"`    // of these, those that the summary lacks
 	LostFailures    *int64   `parquet:"lost_failures"`       // open failures that it lacks
@@ -210,7 +210,7 @@ type Compaction struct {
 	LostCommands    *int64   `parquet:"lost_commands"`       // commands that it lacks
 	Lost            *string  `parquet:"lost"`                // the first demand that it lacks
 	SummaryBytes    *int64   `parquet:"summary_bytes"`       // of the summary's JSON as the provider gets it
-	CostUSD         *float64 `parquet:"cost_usd"`            // of making the summary, where the entry records it
+	CostUSD         *float64 `parquet:"cost_usd"`            // of making the summary, if recorded
 }
 
 // A Finding is what `ctxtool check` finds, or why a session cannot be read.
@@ -228,5 +228,5 @@ type Finding struct {
 type Content struct {
 	Session string `parquet:"session,dict"`
 	SHA256  string `parquet:"sha256"` // of the text, as `messages` has it
-	Text    string `parquet:"text"`   // blocks of text and thinking, calls with their arguments, images by their size
+	Text    string `parquet:"text"`   // texts, thinking, calls with arguments, sizes of images
 }

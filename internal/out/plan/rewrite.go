@@ -19,13 +19,13 @@ type Rewrite struct {
 	To   int `json:"to,omitempty"`   // the same, if the session is current
 	// as a migration stores them: `pair`, `transform`, `native`
 	Compactions string          `json:"compactions,omitempty"`
-	Grown       *int            `json:"grown,omitempty"` // tokens by which pi's context grows, if only patches are left
+	Grown       *int            `json:"grown,omitempty"` // growth of pi's context in tokens if only patches are left
 	Left        []check.Finding `json:"left,omitempty"`  // what a check of the new file finds
 	Notes       []string        `json:"notes,omitempty"` // in addition to the changes
 	Changed     int             `json:"changed"`         // lines that are replaced by others
 	Added       int             `json:"added"`           // new lines
 	Removed     int             `json:"removed"`         // lines removed, to the quarantine or elsewhere
-	Quarantined int             `json:"quarantined"`     // lines that are in the quarantine, completely or in part
+	Quarantined int             `json:"quarantined"`     // lines quarantined, at least in part
 
 	// Changes are the changes by line; not printed for several sessions.
 	Changes iter.Seq2[sessionfmt.Change, error] `json:"-"`
@@ -34,11 +34,11 @@ type Rewrite struct {
 
 // A RewrittenLine is a change of a line in JSON.
 type RewrittenLine struct {
-	Line       int      `json:"line"`                 // in the old file; after its end for what is appended
+	Line       int      `json:"line"`                 // in the old file; for appended lines, after its end
 	Entry      string   `json:"entry,omitempty"`      // its old id
 	New        int      `json:"new"`                  // lines that replace it
-	Quarantine bool     `json:"quarantine,omitempty"` // the line, or a part of it, is in the quarantine
-	Notes      []string `json:"notes"`                // what is done to it, and by which rule
+	Quarantine bool     `json:"quarantine,omitempty"` // the line is quarantined, at least in part
+	Notes      []string `json:"notes"`                // the change and its rule
 }
 
 // Line returns a change for text and JSON.
@@ -167,7 +167,7 @@ func grown(tokens int) string {
 type Redaction struct {
 	Found []redact.Found `json:"found"`
 	redact.Counts
-	// places with the name of a home directory outside of paths: `--names` replaces it there too
+	// occurrences of a home directory's name outside paths, which `--names` replaces
 	Named  int  `json:"named,omitempty"`
 	Report bool `json:"-"` // print it in full
 }

@@ -35,20 +35,20 @@ type Event struct {
 	Content *string `json:"content,omitempty"` // of a user_input
 	Tokens  *int    `json:"tokens,omitempty"`  // of a user_input
 
-	// of a context_retrieval: the reads and searches that began the work on a prompt
+	// of a context_retrieval: reads and searches at the start of work on a prompt
 	Actions []string `json:"actions,omitempty"`
 	Added   *int     `json:"tokens_added,omitempty"` // of a context_retrieval: tokens of their results
 
-	// of an llm_call: the prompt as the provider recorded it, what a cache had included
+	// of an llm_call: the recorded prompt, including cached tokens
 	In  *int64 `json:"tokens_in,omitempty"`
 	Out *int64 `json:"tokens_out,omitempty"` // of an llm_call, as the provider recorded it
-	// of an llm_call: from the answer's time to its entry's; absent where one of them is missing
+	// of an llm_call: from the answer's time to its entry's; absent if either is missing
 	Duration *int64 `json:"duration_ms,omitempty"`
 
 	Tool    string `json:"tool,omitempty"`    // of a tool_execution
 	File    string `json:"file,omitempty"`    // of a tool_execution: the path that the call names
 	Command string `json:"command,omitempty"` // of a tool_execution: the command that the call runs
-	// of a tool_execution: no hook blocked it, and no message of the user's came first
+	// of a tool_execution: no hook blocked it, and no user message came first
 	Approved *bool `json:"approved,omitempty"`
 	// of a tool_execution: `ok`, `error`, `blocked`, `skipped`, `aborted`, `unanswered`
 	Outcome string `json:"outcome,omitempty"`

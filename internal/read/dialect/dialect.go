@@ -217,7 +217,7 @@ type Certainty struct {
 	Messages string `json:"messages"`
 	System   string `json:"system"` // likewise, of the system prompt
 	Tools    string `json:"tools"`  // likewise
-	// what was not compared with the program: the rules by which the messages were made, or the version that wrote them
+	// rules or version that were not compared with the program
 	Uncompared []string `json:"uncompared,omitempty"`
 }
 

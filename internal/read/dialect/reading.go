@@ -12,10 +12,11 @@ import (
 
 // A Reading tells how a session is read. All reports on sessions have it.
 type Reading struct {
-	// that wrote the session: `pi`, `oh-my-pi`, `codex`, `claude`, `gemini`, `qwen`, `gsh`, `swe-cli`, `y-agent`,
+	// the writer: `pi`, `oh-my-pi`, `codex`, `claude`, `gemini`, `qwen`, `gsh`, `swe-cli`, `y-agent`,
 	// `opencode`, `opencode2`, `kilo`, `openclaw`, `copilot`, `cline`
-	Agent     string     `json:"agent,omitempty"`
-	Certainty *Certainty `json:"certainty,omitempty"` // how sure the reader is of the parts of a context; of pi's, in `replay` alone
+	Agent string `json:"agent,omitempty"`
+	// how certain the parts of a context are; for pi in `replay` only
+	Certainty *Certainty `json:"certainty,omitempty"`
 }
 
 // Reading returns how a session of a dialect is read, by the rules that it used, the version of the program

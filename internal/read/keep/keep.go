@@ -348,12 +348,12 @@ type Report struct {
 // A Row is a file of a session, or a database of sessions.
 type Row struct {
 	File string `json:"file"` // as it was found
-	// `new`, `grown`, `rewritten` (it has lost something that the archive has), `unchanged`
+	// `new`, `grown`, `rewritten` (lost content that the archive has), `unchanged`
 	State   string `json:"state,omitempty"`
 	Size    int64  `json:"size,omitempty"`    // bytes that were copied
 	Packed  int64  `json:"packed,omitempty"`  // bytes of the copy
 	Older   string `json:"older,omitempty"`   // where the older state of a rewritten one is
-	Deletes string `json:"deletes,omitempty"` // the time from which its agent deletes it when it starts
+	Deletes string `json:"deletes,omitempty"` // when its agent deletes it, at its next start
 	Error   string `json:"error,omitempty"`   // why it could not be copied
 }
 

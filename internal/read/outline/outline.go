@@ -184,7 +184,7 @@ func Rows(s *sessionfmt.Session, records []int) ([]Row, error) {
 type About struct {
 	ID   string `json:"id,omitempty"`   // of the header
 	Name string `json:"name,omitempty"` // the last one given
-	// first words of what a person typed first on the path; where nobody typed a prompt, of the summary that the agent
+	// first words of the first prompt that a person typed on the path; else of the summary that the agent
 	// wrote while the person was away, else of a command
 	First     string `json:"first,omitempty"`
 	CWD       string `json:"project,omitempty"`       // the header's folder

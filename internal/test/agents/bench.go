@@ -15,6 +15,7 @@ import (
 	"ctxtool/internal/read/rule"
 	"ctxtool/internal/test/claims"
 	"ctxtool/internal/test/corpus"
+	"ctxtool/internal/test/golden"
 	"ctxtool/internal/test/must"
 	"ctxtool/internal/test/testenv"
 )
@@ -115,11 +116,12 @@ func (b *Bench) Recorded(t *testing.T) {
 	}
 	table, lost := Table{}, 0
 	tally := claims.New(t, b.rules(), or(b.Declared, "rules.go"))
-	var one sync.Mutex // for table, lost and tally
+	var lines []string
+	var one sync.Mutex // for table, lost, tally and lines
 	measure := func(t *testing.T, dir string) {
 		t.Parallel()
 		b.reaches(t, dir)
-		own := Table{}
+		own, read := Table{}, entries(dir)
 		n := own.Measure(t, b.Agent, dir, b.interfaceOf(), func(with bool, c Comparison) {
 			printUnlike(t, with, c)
 			if !with && !c.Hidden {
@@ -130,6 +132,7 @@ func (b *Bench) Recorded(t *testing.T) {
 		})
 		one.Lock()
 		lost += n
+		lines = append(lines, read)
 		table.join(own, func(r Row) Row { return r })
 		one.Unlock()
 	}
@@ -140,6 +143,8 @@ func (b *Bench) Recorded(t *testing.T) {
 			}
 		}
 	})
+	slices.Sort(lines)
+	golden.Lines(t, b.in("entries.txt"), lines)
 	file := or(b.Compared, "compared.go")
 	tally.Hold(t, updates(), file, or(b.Package, b.Agent.Name), variable(file))
 	table.Hold(t, updates(), filepath.Join(testenv.Root(t), "docs/session-format.md"), b.Agent.Name)

@@ -141,3 +141,52 @@ func sessionSheet(sessions []origin.Session) table.Sheet {
 		{Name: "title", Flex: true, Value: func(s *origin.Session) any { return s.Title }},
 	})}
 }
+
+// changeSheets sum up a commit by file and session.
+func changeSheets(c *origin.Change) []table.Sheet {
+	n, last := c.Counts, c.Commits[len(c.Commits)-1]
+	head := []string{fmt.Sprintf("%s %s (%s, %s)%s", last.ID[:10], last.Subject, last.Author, day(last.Time),
+		phrase.If(len(c.Commits) > 1, ", with %d commits", len(c.Commits))),
+		fmt.Sprintf("%s, %d exact, %d edited, %d likely, %d unknown", phrase.Count(n.Known()+n.Unknown, "line"), n.Exact,
+			n.Edited, n.Likely, n.Unknown)}
+	count := func(name string, of func(n *origin.Counts) int) col[*origin.FileSum] {
+		return col[*origin.FileSum]{Name: name, Unit: table.Number, Value: func(f *origin.FileSum) any {
+			return table.Unless0(of(&f.Counts))
+		}}
+	}
+	var notes []string
+	for _, n := range c.Notes {
+		notes = append(notes, fmt.Sprintf("%s %s for %s", n.By, n.Verdict, phrase.Count(n.Lines, "line")))
+	}
+	files := table.Sheet{Above: head, Notes: notes, Table: table.Of(c.Files, []col[*origin.FileSum]{
+		{Name: "file", Unit: table.Path, Value: func(f *origin.FileSum) any { return f.File }, Flex: true},
+		count("exact", func(n *origin.Counts) int { return n.Exact }),
+		count("edited", func(n *origin.Counts) int { return n.Edited }),
+		count("likely", func(n *origin.Counts) int { return n.Likely }),
+		count("unknown", func(n *origin.Counts) int { return n.Unknown }),
+	})}
+	if len(c.Calls) == 0 {
+		return []table.Sheet{files}
+	}
+	return []table.Sheet{files, sessionSheet(c.Sessions), callSheet(c.Calls, c.Sessions)}
+}
+
+// remainsSheets list what still stands of what a session wrote.
+func remainsSheets(r *origin.Remains) []table.Sheet {
+	count := func(name string, of func(l *origin.Left) int) col[*origin.FileLeft] {
+		return col[*origin.FileLeft]{Name: name, Unit: table.Number, Value: func(f *origin.FileLeft) any {
+			return table.Unless0(of(&f.Left))
+		}}
+	}
+	return []table.Sheet{{
+		Above: []string{fmt.Sprintf("session %s wrote %s: %d still stand, %d were edited, %d are gone", r.Session,
+			phrase.Count(r.Wrote, "line"), r.Stands, r.Edited, r.Gone)},
+		Table: table.Of(r.Files, []col[*origin.FileLeft]{
+			{Name: "file", Unit: table.Path, Value: func(f *origin.FileLeft) any { return f.File }, Flex: true},
+			count("wrote", func(l *origin.Left) int { return l.Wrote }),
+			count("stands", func(l *origin.Left) int { return l.Stands }),
+			count("edited", func(l *origin.Left) int { return l.Edited }),
+			count("gone", func(l *origin.Left) int { return l.Gone }),
+		}),
+	}}
+}

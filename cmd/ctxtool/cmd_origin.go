@@ -27,20 +27,7 @@ func (o *originOptions) define(f *flagSet) {
 var lineRange = regexp.MustCompile(`^(.+):(\d{1,9})(?:-(\d{1,9}))?$`)
 
 func runOrigin(e *env, o *originOptions, args []string) error {
-	name, first, last := args[0], 0, 0
-	if m := lineRange.FindStringSubmatch(name); m != nil && !e.disk.Has(name) {
-		name = m[1]
-		first, _ = strconv.Atoi(m[2])
-		last = first
-		if m[3] != "" {
-			last, _ = strconv.Atoi(m[3])
-		}
-		if first == 0 || last < first {
-			return usagef("%s: lines count from 1, and the first comes first", sessionfmt.Quote(args[0]))
-		}
-	}
-	file := e.disk.Path(name)
-	repo, err := origin.Open(filepath.Dir(file), e.environ)
+	name, first, last, err := o.lines(e, args[0])
 	if err != nil {
 		return err
 	}
@@ -49,20 +36,72 @@ func runOrigin(e *env, o *originOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	opt := origin.Options{Files: files, Open: e.opening(1), Now: e.now().UnixMilli()}
+	opt := origin.Options{Files: files, Open: e.opening(1)}
 	opt.Open.Opened = nil
-	found, err := repo.Of(opt, file, first, last)
+	dir := e.disk.Path(".")
+	isFile := e.disk.Has(name)
+	if isFile {
+		dir = filepath.Dir(e.disk.Path(name))
+	}
+	session := ""
+	if !isFile || sessionfmt.IsUnread(e.disk, name) {
+		session, _ = stored.Locate(name)
+	} else if store.ReadHeader(e.disk, name).ID != "" {
+		session, dir = name, e.disk.Path(".")
+	}
+	repo, err := origin.Open(dir, e.environ)
 	if err != nil {
 		return err
 	}
-	for i := range found.Sessions {
-		s := &found.Sessions[i]
+	var found any
+	switch {
+	case session != "":
+		found, err = repo.OfSession(opt, session)
+	case isFile:
+		var f *origin.File
+		if f, err = repo.Of(opt, e.disk.Path(name), first, last); err == nil {
+			e.refer(stored, f.Sessions)
+			found = f
+		}
+	default:
+		var c *origin.Change
+		if c, err = repo.OfCommit(opt, name); err == nil {
+			e.refer(stored, c.Sessions)
+			found = c
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return e.print(&o.answer, filesOf(files), found)
+}
+
+// lines splits FILE:LINE-LINE.
+func (o *originOptions) lines(e *env, arg string) (name string, first, last int, err error) {
+	m := lineRange.FindStringSubmatch(arg)
+	if m == nil || e.disk.Has(arg) {
+		return arg, 0, 0, nil
+	}
+	first, _ = strconv.Atoi(m[2])
+	last = first
+	if m[3] != "" {
+		last, _ = strconv.Atoi(m[3])
+	}
+	if first == 0 || last < first {
+		err = usagef("%s: lines count from 1, and the first comes first", sessionfmt.Quote(arg))
+	}
+	return m[1], first, last, err
+}
+
+// refer sets how sessions are named.
+func (e *env) refer(stored store.Store, sessions []origin.Session) {
+	for i := range sessions {
+		s := &sessions[i]
 		if s.Ref = stored.Short(s.File); s.Ref == "" {
 			s.Ref = s.File
 		}
 		s.File = e.fileName(s.File)
 	}
-	return e.print(&o.answer, filesOf(files), found)
 }
 
 func filesOf(files []store.File) (names []string) {

@@ -2,7 +2,10 @@ package origin
 
 import (
 	"cmp"
+	"path/filepath"
 	"slices"
+	"strings"
+	"time"
 
 	"ctxtool/internal/read/outline"
 	"ctxtool/internal/read/store"
@@ -14,15 +17,16 @@ import (
 
 // A Call is a call of a tool that wrote lines.
 type Call struct {
-	Session int    `json:"session"`            // index in sessions
-	File    string `json:"file"`               // of the session, or of its sub-agent
-	Request int    `json:"request"`            // from 0 on its path, as request:N; -1 if unknown
-	ID      string `json:"id"`                 // of the entry
-	Line    int    `json:"line"`               // of that entry in the file
-	Time    string `json:"time,omitempty"`     // of that entry
-	Tool    string `json:"tool"`               // its name
-	Prompt  string `json:"prompt,omitempty"`   // first words of what the user asked for
-	Agent   string `json:"subAgent,omitempty"` // the id of the sub-agent that made the call for the session
+	Session int    `json:"session"`             // index in sessions
+	File    string `json:"file"`                // of the session, or of its sub-agent
+	Request int    `json:"request"`             // from 0 on its path, as request:N; -1 if unknown
+	ID      string `json:"id"`                  // of the entry
+	Line    int    `json:"line"`                // of that entry in the file
+	Time    string `json:"time,omitempty"`      // of that entry
+	Tool    string `json:"tool"`                // its name
+	Prompt  string `json:"prompt,omitempty"`    // first words of what the user asked for
+	Agent   string `json:"subAgent,omitempty"`  // the id of the sub-agent that made the call for the session
+	Started *int   `json:"startedBy,omitempty"` // the request of the session that started the sub-agent
 	// of the request in US dollars, as recorded or by the table of prices; absent if neither tells
 	Cost   *float64 `json:"cost,omitempty"`
 	Counts Counts   `json:"lines"` // that it wrote
@@ -96,7 +100,7 @@ func (w *writer) finish() ([]Call, []Session) {
 		}
 		w.calls[k].Session = n
 		if of.Owner != "" {
-			w.calls[k].Agent = of.ID
+			w.calls[k].Agent = cmp.Or(strings.TrimPrefix(of.ID, of.Owner), strings.TrimSuffix(filepath.Base(of.file), ".jsonl"))
 		}
 	}
 	byFile := map[string][]int{}
@@ -105,6 +109,11 @@ func (w *writer) finish() ([]Call, []Session) {
 	}
 	for file, calls := range byFile {
 		w.read(file, calls)
+	}
+	for k := range w.calls {
+		if c := &w.calls[k]; c.Agent != "" {
+			w.started(c, sessions[c.Session].File, w.of[k])
+		}
 	}
 	for n := range sessions {
 		w.sum(&sessions[n], n)
@@ -126,8 +135,9 @@ func (w *writer) finish() ([]Call, []Session) {
 // ownerFile returns the file of the session whose sub-agent wrote a file, or that of the sub-agent.
 func (w *writer) ownerFile(of *session) string {
 	for i := range w.opt.Files {
-		if f := &w.opt.Files[i]; !f.SubAgent() && store.ReadHeader(w.opt.Open.Disk, f.Name).ID == of.Owner {
-			return f.Name
+		h := store.ReadHeader(w.opt.Open.Disk, w.opt.Files[i].Name)
+		if h.ID == of.Owner && h.Owner == "" {
+			return w.opt.Files[i].Name
 		}
 	}
 	return of.file
@@ -161,6 +171,26 @@ func (w *writer) sum(s *Session, n int) {
 
 // read completes calls of one file. What cannot be read stays empty.
 func (w *writer) read(file string, calls []int) {
+	w.within(file, func(s *sessionfmt.Session, lines *sessionfmt.Reader, book *ledger.Ledger) {
+		for _, k := range calls {
+			c := &w.calls[k]
+			c.ID, c.Line = s.ID(c.record), s.Line(c.record)
+			if at, err := lines.Timestamp(c.record); err == nil {
+				c.Time = at.Text()
+			}
+			c.Prompt = promptOf(s, lines, c.record)
+			if q := book.Answered(c.record); q >= 0 {
+				c.Request = int(book.Requests[q].Number)
+				if dollars, _, ok := book.Paid(&book.Requests[q]); ok {
+					c.Cost = &dollars
+				}
+			}
+		}
+	})
+}
+
+// within opens a session with its ledger. A session that cannot be read is left out.
+func (w *writer) within(file string, see func(*sessionfmt.Session, *sessionfmt.Reader, *ledger.Ledger)) {
 	open := w.opt.Open
 	open.Workers = 1
 	s, err := sessionfmt.Open(file, open)
@@ -169,24 +199,31 @@ func (w *writer) read(file string, calls []int) {
 	}
 	defer s.Close()
 	book, err := ledger.Read(replay.New(s, replay.Options{Leaf: s.Leaf()}), ledger.Options{Leaf: s.Leaf()})
-	lines := s.NewReader()
-	for _, k := range calls {
-		c := &w.calls[k]
-		c.ID, c.Line = s.ID(c.record), s.Line(c.record)
-		if at, err := lines.Timestamp(c.record); err == nil {
-			c.Time = at.Text()
-		}
-		c.Prompt = promptOf(s, lines, c.record)
-		if err != nil {
-			continue
-		}
-		if q := book.Answered(c.record); q >= 0 {
-			c.Request = int(book.Requests[q].Number)
-			if dollars, _, ok := book.Paid(&book.Requests[q]); ok {
-				c.Cost = &dollars
+	if err == nil {
+		see(s, s.NewReader(), book)
+	}
+}
+
+// started sets which request of a session started a sub-agent, and the prompt before it: the last one that was
+// answered when the sub-agent began.
+func (w *writer) started(c *Call, file string, of *session) {
+	began, err := time.Parse(time.RFC3339, of.Timestamp)
+	if err != nil || file == of.file {
+		return
+	}
+	w.within(file, func(s *sessionfmt.Session, lines *sessionfmt.Reader, book *ledger.Ledger) {
+		at := -1
+		for k := range book.Requests {
+			if q := &book.Requests[k]; q.At > 0 && q.At <= began.UnixMilli() && q.Number >= 0 {
+				at = k
 			}
 		}
-	}
+		if at >= 0 {
+			q := &book.Requests[at]
+			number := int(q.Number)
+			c.Started, c.Prompt = &number, promptOf(s, lines, int(q.Record))
+		}
+	})
 }
 
 // promptOf returns the first words of what the user asked for before a record.

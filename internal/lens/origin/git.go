@@ -21,6 +21,7 @@ import (
 // configuration may name: the checkout may be somebody else's.
 type Repo struct {
 	Top     string // its folder
+	head    string // the id of its last commit
 	environ []string
 	remotes []string          // addresses of its remotes, without protocol and .git
 	top     []string          // names in the folder of its last commit
@@ -41,7 +42,9 @@ var quiet = []string{"--no-pager", "--literal-pathspecs", "-c", "core.fsmonitor=
 const patience = 2 * time.Minute
 
 // Open opens the checkout that has a folder. environ is the environment of the process.
-func Open(dir string, environ []string) (*Repo, error) {
+func Open(dir string, environ []string) (*Repo, error) { return openWith("git", dir, environ) }
+
+func openWith(program, dir string, environ []string) (*Repo, error) {
 	r := &Repo{Top: dir, clones: map[string]string{}}
 	for _, v := range environ {
 		if !strings.HasPrefix(v, "GIT_") {
@@ -51,7 +54,7 @@ func Open(dir string, environ []string) (*Repo, error) {
 	r.environ = append(r.environ, "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_NO_LAZY_FETCH=1",
 		"GIT_ALLOW_PROTOCOL=none", "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_REPLACE_OBJECTS=1",
 		"LC_ALL=C")
-	if _, err := exec.LookPath("git"); err != nil {
+	if _, err := exec.LookPath(program); err != nil {
 		return nil, sessionfmt.Errorf("git is needed to find the origin of lines").
 			Hinted("install git, and run this in a checkout")
 	}
@@ -73,7 +76,7 @@ func Open(dir string, environ []string) (*Repo, error) {
 			Hinted("name a file of a checkout, or change to its folder")
 	}
 	r.Top = filepath.FromSlash(strings.TrimSuffix(said, "\n"))
-	if _, err := r.git("rev-parse", "--verify", "--quiet", "HEAD^{commit}"); err != nil {
+	if r.head, err = r.commitID("HEAD"); err != nil {
 		return nil, sessionfmt.Errorf("%s: no commit yet", sessionfmt.Quote(r.Top)).Hinted("commit the files first")
 	}
 	return r, r.describe()
@@ -91,6 +94,12 @@ func (r *Repo) describe() error {
 	}
 	r.remotes = r.remotesOf(r.Top)
 	return err
+}
+
+// commitID returns the id of a commit.
+func (r *Repo) commitID(revision string) (string, error) {
+	id, err := r.git("rev-parse", "--verify", "--quiet", "--end-of-options", revision+"^{commit}")
+	return strings.TrimSpace(id), err
 }
 
 func newPlace(dir string) place {

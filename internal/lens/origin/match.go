@@ -248,8 +248,39 @@ func (m *matcher) changed(i int) {
 		}
 	}
 	if best.by >= 0 {
-		m.out[i] = best
+		m.out[i] = m.later(i, best)
 	}
+}
+
+// later returns the match of a changed line in the fragment of the last write that changed the line before: between
+// the same lines.
+func (m *matcher) later(i int, best match) match {
+	at := best.spot
+	beside := func(f, l int) (before, after string) {
+		if keys := m.keys[f]; l > 0 {
+			before = keys[l-1]
+		}
+		if keys := m.keys[f]; l+1 < len(keys) {
+			after = keys[l+1]
+		}
+		return before, after
+	}
+	before, after := beside(at.fragment, at.line)
+	for k := at.fragment + 1; k < len(m.fragments); k++ {
+		f := &m.fragments[k]
+		if m.writes[f.by].at > m.lines[i].limit {
+			break
+		}
+		for l := range f.lines {
+			if f.lines[l].by != f.by || m.stands(spot{k, l}) {
+				continue
+			}
+			if b, a := beside(k, l); b == before && a == after && similar(m.keys[k][l], m.own[i]) >= alike {
+				best.by, best.spot = f.by, spot{k, l}
+			}
+		}
+	}
+	return best
 }
 
 // anchor returns the match of the nearest line before or after a line, nil if there is none near.

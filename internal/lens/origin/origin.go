@@ -4,12 +4,15 @@ package origin
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
+	"ctxtool/internal/base/parallel"
 	"ctxtool/internal/read/linediff"
 	"ctxtool/internal/read/phrase"
 	"ctxtool/sessionfmt"
@@ -64,41 +67,31 @@ func (r *Repo) Of(opt Options, name string, first, last int) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &File{Schema: Schema, File: rel, Sessions: []Session{}, Calls: []Call{}, Commits: []Commit{},
-		Lines: []Line{}}
-	if out.Commit, err = r.git("rev-parse", "HEAD"); err != nil {
-		return nil, err
+	out := &File{Schema: Schema, File: rel, Commit: r.head, Commits: []Commit{}, Lines: []Line{}}
+	if n := len(linesOf(text)); last == 0 {
+		first, last = 1, n
+	} else if last > n {
+		return nil, sessionfmt.Errorf("line %d: the file has %s", last, phrase.Count(n, "line")).In(rel)
 	}
-	out.Commit = strings.TrimSpace(out.Commit)
-	t, err := r.trace(out.Commit, rel, opt.Now, &text)
+	found, err := r.find(opt, out.Commit, []string{rel}, &text)
 	if err != nil {
 		return nil, err
 	}
-	if last == 0 {
-		first, last = 1, len(t.lines)
-	}
-	if first < 1 || first > last || last > len(t.lines) {
-		return nil, sessionfmt.Errorf("line %d: the file has %s", last, phrase.Count(len(t.lines), "line")).In(rel)
-	}
-	writes, found := r.scan(opt, t.wanted)
-	if err := r.someOf(opt, found); err != nil {
-		return nil, err
-	}
-	w := newWriter(r, opt)
-	for i, m := range t.match(writes)[first-1 : last] {
-		i += first - 1
+	t, w, noted := found[0], newWriter(r, opt), r.noted(found)
+	for i := first - 1; i < last; i++ {
+		m := t.matches[i]
 		l := Line{Number: i + 1, Text: t.lines[i].text, Certainty: m.sure}
 		out.Counts.add(m.sure)
-		b := t.blamed[i]
-		if b.commit != nil {
-			l.Commit = indexOf(&out.Commits, *b.commit)
+		if c := t.blamed[i].commit; c != nil {
+			l.Commit = indexOf(&out.Commits, *c)
 		}
 		if m.by >= 0 {
-			l.Call = w.call(writes[m.by], m.sure)
-			if m.sure == Edited {
-				l.Changed = t.changer(i)
-			}
+			l.Call = w.call(t.writes[m.by], m.sure)
 		}
+		if m.sure == Edited {
+			l.Changed = t.changer(i)
+		}
+		l.Notes = noted.of(t, i)
 		out.Lines = append(out.Lines, l)
 	}
 	out.Calls, out.Sessions = w.finish()
@@ -110,6 +103,9 @@ func (r *Repo) Of(opt Options, name string, first, last int) (*File, error) {
 	return out, nil
 }
 
+// linesOf returns the lines of a text.
+func linesOf(text string) []string { return slices.Collect(strings.Lines(text)) }
+
 func indexOf(all *[]Commit, c Commit) *int {
 	at := slices.Index(*all, c)
 	if at < 0 {
@@ -119,13 +115,39 @@ func indexOf(all *[]Commit, c Commit) *int {
 	return &at
 }
 
-// someOf returns an error if there is no session of the repository.
-func (r *Repo) someOf(opt Options, found int) error {
-	if found > 0 {
-		return nil
+// find traces files as a commit has them, or if text is given, the only one of them as it is in the working tree.
+func (r *Repo) find(opt Options, commit string, paths []string, text *string) (all []*traced, err error) {
+	wanted := map[string]string{}
+	for t := range parallel.InOrder(len(paths), runtime.GOMAXPROCS(0), len(paths), func() func(int) *traced {
+		return func(k int) *traced {
+			t, err := r.trace(commit, paths[k], text)
+			if err != nil {
+				return &traced{err: err}
+			}
+			return t
+		}
+	}) {
+		if t.err != nil {
+			return nil, t.err
+		}
+		all = append(all, t)
+		maps.Copy(wanted, t.wanted)
 	}
-	return sessionfmt.Errorf("none of %s is of this repository", phrase.Count(len(opt.Files), "session")).
-		In(r.Top).Hinted("sessions are those that began in a folder of it; --sessions-dir names another store")
+	writes, found := r.scan(opt, wanted)
+	if found == 0 {
+		return nil, sessionfmt.Errorf("none of %s is of this repository", phrase.Count(len(opt.Files), "session")).
+			In(r.Top).Hinted("sessions are those that began in a folder of it; --sessions-dir names another store")
+	}
+	for _, t := range all {
+		for _, w := range writes {
+			if w.path == t.path {
+				t.writes = append(t.writes, w)
+			}
+		}
+		t.fragments = replayed(t.writes, t)
+		t.matches = matched(t.lines, t.writes, t.fragments)
+	}
+	return all, nil
 }
 
 // file returns the name of a file in the repository, and its text in the working tree.
@@ -142,7 +164,8 @@ func (r *Repo) file(name string) (rel, text string, err error) {
 		return "", "", err
 	}
 	if rel, err = filepath.Rel(top, abs); err != nil || !filepath.IsLocal(rel) {
-		return "", "", sessionfmt.Errorf("not in the checkout %s", r.Top).In(name)
+		return "", "", sessionfmt.Errorf("not in the checkout %s", r.Top).In(name).
+			Hinted("run this in the checkout of the file")
 	}
 	rel = filepath.ToSlash(rel)
 	data, readErr := os.ReadFile(abs)
@@ -154,7 +177,7 @@ func (r *Repo) file(name string) (rel, text string, err error) {
 	case err != nil && readErr != nil:
 		return "", "", sessionfmt.Errorf("no such file").In(name).Hinted("name a file, a commit or a session")
 	case err != nil:
-		if _, bad := r.git("check-ignore", "-q", "--", rel); bad == nil {
+		if list, _ := r.git("ls-files", "--others", "--ignored", "--exclude-standard", "--", rel); list != "" {
 			return "", "", sessionfmt.Errorf("git ignores this file").In(name).Hinted("name a committed file")
 		}
 		return "", "", sessionfmt.Errorf("git does not track this file").In(name).Hinted("git add and commit it first")
@@ -162,7 +185,8 @@ func (r *Repo) file(name string) (rel, text string, err error) {
 		data = []byte(committed)
 	}
 	if strings.ContainsRune(string(data), 0) || strings.ContainsRune(committed, 0) {
-		return "", "", sessionfmt.Errorf("a binary file has no lines").In(name)
+		return "", "", sessionfmt.Errorf("a binary file has no lines").In(name).
+			Hinted("ctxtool search finds the sessions that name it")
 	}
 	return rel, string(data), nil
 }
@@ -176,10 +200,15 @@ type traced struct {
 	history []version
 	wanted  map[string]string
 	texts   map[version]string
+
+	writes    []*write
+	fragments []fragment
+	matches   []match // of each line
+	err       error
 }
 
 // trace reads what git has of a file: as it is in a commit, or if text is given, in the working tree.
-func (r *Repo) trace(commit, path string, now int64, text *string) (*traced, error) {
+func (r *Repo) trace(commit, path string, text *string) (*traced, error) {
 	t := &traced{repo: r, path: path, wanted: map[string]string{path: path}, texts: map[version]string{}}
 	committed, err := r.text(commit, path)
 	if err == nil {
@@ -237,11 +266,6 @@ func (t *traced) before(at int64) (last int64) {
 		}
 	}
 	return last
-}
-
-// match compares the lines with what was written to the file.
-func (t *traced) match(writes []*write) []match {
-	return matched(t.lines, writes, replayed(writes, t))
 }
 
 // last returns the last version before a time.

@@ -47,10 +47,14 @@ func (r *Repo) rootOf(cwd string) (in root, ok bool) {
 			return in, top != ""
 		}
 	}
-	ok = cwd == "" || slices.ContainsFunc(strings.Split(in.cwd, "/"), func(part string) bool {
-		return slices.Contains(in.names, part)
+	return in, cwd == "" || slices.ContainsFunc(strings.Split(in.cwd, "/"), in.named)
+}
+
+// named reports whether a folder has a name of the repository's, which folders of working trees often begin with.
+func (in *root) named(part string) bool {
+	return slices.ContainsFunc(in.names, func(name string) bool {
+		return part == name || strings.HasPrefix(part, name+"-") || strings.HasPrefix(part, name+".")
 	})
-	return in, ok
 }
 
 // names returns the names that the repository's folder may have.
@@ -85,8 +89,8 @@ func (r *Repo) cloneAt(dir string) string {
 // nested are folders in which agents keep working trees, each in a folder of its own.
 var nested = []string{".claude/worktrees/", ".worktrees/", "worktrees/"}
 
-// file returns which of the wanted files of the repository a call means by a path, empty for none. dir is where
-// a command has gone.
+// file returns which of the wanted files of the repository a call means by a path, empty for none; if wanted is nil,
+// any file. dir is where a command has gone.
 func (in *root) file(r *Repo, name, dir string, wanted map[string]string) string {
 	name = slashed(name)
 	for _, base := range []string{slashed(dir), in.cwd} {
@@ -95,6 +99,12 @@ func (in *root) file(r *Repo, name, dir string, wanted map[string]string) string
 		}
 	}
 	name = path.Clean(name)
+	meant := func(rest string) string {
+		if wanted == nil {
+			return rest
+		}
+		return wanted[rest]
+	}
 	if in.dir != "" {
 		rest, ok := strings.CutPrefix(name, in.dir+"/")
 		if !ok {
@@ -102,29 +112,25 @@ func (in *root) file(r *Repo, name, dir string, wanted map[string]string) string
 		}
 		for _, folder := range nested {
 			if after, ok := strings.CutPrefix(rest, folder); ok {
-				if _, inside, ok := strings.Cut(after, "/"); ok && wanted[inside] != "" {
-					return wanted[inside]
-				}
+				_, rest, _ = strings.Cut(after, "/")
 			}
 		}
-		if wanted[rest] != "" {
-			return wanted[rest]
-		}
-		return ""
+		return meant(rest)
 	}
-	if !isAbs(name) && wanted[name] != "" {
-		return wanted[name]
+	if !isAbs(name) {
+		return meant(name)
 	}
 	parts := strings.Split(name, "/")
 	for i, part := range parts {
-		if !slices.Contains(in.names, part) {
+		if !in.named(part) {
 			continue
 		}
 		for k := i + 1; k < min(len(parts), i+4); k++ {
-			if rest := strings.Join(parts[k:], "/"); wanted[rest] != "" {
-				return wanted[rest]
+			inside := slices.Contains(r.top, parts[k])
+			if rest := meant(strings.Join(parts[k:], "/")); rest != "" && (wanted != nil || inside) {
+				return rest
 			}
-			if slices.Contains(r.top, parts[k]) { // what follows is inside the repository
+			if inside { // and so is what follows
 				break
 			}
 		}

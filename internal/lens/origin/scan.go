@@ -20,7 +20,6 @@ import (
 type Options struct {
 	Files []store.File       // the sessions to look at, with those of sub-agents
 	Open  sessionfmt.Options // how they are opened
-	Now   int64              // milliseconds since 1970
 }
 
 // A session is one that may have written to the repository.
@@ -86,7 +85,7 @@ func once(all []*write) []*write {
 // needlesOf returns texts one of which a session that writes the files has, as JSON spells them; nil if that is
 // not certain.
 func needlesOf(wanted map[string]string) (all [][]byte) {
-	for name := range wanted {
+	for name := range wanted { // nil for all
 		base := path.Base(name)
 		odd := func(c rune) bool { return c < ' ' || c > '~' || strings.ContainsRune(`"\/<>&`, c) }
 		if strings.ContainsFunc(base, odd) {

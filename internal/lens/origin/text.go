@@ -71,7 +71,7 @@ func replayed(writes []*write, git past) (all []fragment) {
 }
 
 // edit replaces a text. Where the text of the file is not known, the fragment has the new text alone.
-func (s *state) edit(i int, w *write, e activity.Edited, git past) (all []fragment) {
+func (s *state) edit(i int, w *write, e activity.Replacement, git past) (all []fragment) {
 	if e.Old == "" && !w.Loose { // a new file
 		s.lines, s.known = carried(nil, e.New, i), true
 		return []fragment{s.fragment(i, 0, len(s.lines))}

@@ -311,21 +311,25 @@ func (c *Call) Beginning(n int) string {
 	return string(c.subject[:min(len(c.subject), n)])
 }
 
-// The names of a text that an edit replaces, of the new one, and of a patch.
+// The names of a patch, of what makes an edit replace each occurrence, of a text that it replaces, and of the new one.
 var (
-	patches  = strings.Fields("input patch patchText")
-	OldTexts = strings.Fields("oldText old_string oldString old_str old_content old")
-	NewTexts = strings.Fields("newText new_string newString new_str new_content new")
+	patches    = strings.Fields("input patch patchText")
+	everywhere = strings.Fields("replace_all replaceAll")
+	OldTexts   = strings.Fields("oldText old_string oldString old_str old_content old")
+	NewTexts   = strings.Fields("newText new_string newString new_str new_content new")
 )
 
-// A Replacement is a text that an edit replaces.
-type Replacement struct{ Old, New string }
+// A Replacement is a text that an edit replaces, or with All, each occurrence of it.
+type Replacement struct {
+	Old, New string
+	All      bool
+}
 
 // Replacements returns the replacements in the arguments of an edit.
 func (c *Call) Replacements() (all []Replacement) {
 	from := func(v jsonl.Value) {
 		if was, is := among(v, OldTexts), among(v, NewTexts); was.IsString() || is.IsString() {
-			all = append(all, Replacement{was.Text(), is.Text()})
+			all = append(all, Replacement{was.Text(), is.Text(), among(v, everywhere).Truthy()})
 		}
 	}
 	from(c.Args)

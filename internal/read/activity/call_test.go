@@ -79,8 +79,8 @@ func TestCalls(t *testing.T) {
 		}
 	}
 	for args, want := range map[string]string{
-		`{"path":"a","edits":[{"oldText":"x","newText":"y"},{"old_str":"p"}]}`: "[{x y} {p }]",
-		`{"path":"a","old_content":"x","new_content":"y"}`:                     "[{x y}]",
+		`{"path":"a","edits":[{"oldText":"x","newText":"y"},{"old_str":"p"}]}`: "[{x y false} {p  false}]",
+		`{"path":"a","old_content":"x","new_content":"y"}`:                     "[{x y false}]",
 		`{"path":"a","content":"x"}`:                                           "[]",
 	} {
 		call := New("edit", "1", jsonl.Value(args))

@@ -17,15 +17,9 @@ type FileChange struct {
 	Whole bool   // Text is the whole new content
 	Adds  bool   // Text is appended
 	Text  string
-	Edits []Edited
+	Edits []Replacement
 	// Loose reports that what is written depends on more than the words of the call: a command line does it.
 	Loose bool
-}
-
-// An Edited is a text that an edit replaces, and with All, each occurrence of it.
-type Edited struct {
-	Replacement
-	All bool
 }
 
 // Changes returns what a call writes to files, in order; nothing for texts that only its result knows.
@@ -48,15 +42,11 @@ func (c *Call) Changes() []FileChange {
 		return []FileChange{ch}
 	}
 	if source := c.Args.Get("new_source"); source.IsString() { // a cell of a notebook, whose lines are JSON
-		ch.Edits = []Edited{{Replacement: Replacement{New: cellLines(source.Text())}}}
+		ch.Edits = []Replacement{{New: cellLines(source.Text())}}
 		ch.Loose = true
 		return []FileChange{ch}
 	}
-	all := among(c.Args, []string{"replace_all", "replaceAll"}).Truthy()
-	for _, r := range c.Replacements() {
-		ch.Edits = append(ch.Edits, Edited{r, all})
-	}
-	if ch.Edits == nil {
+	if ch.Edits = c.Replacements(); ch.Edits == nil {
 		return nil
 	}
 	return []FileChange{ch}
@@ -83,7 +73,7 @@ func patchChanges(patch string) (all []FileChange) {
 	at := -1 // index of the file
 	flush := func() {
 		if at >= 0 && old.Len()+new.Len() > 0 && !all[at].Whole {
-			all[at].Edits = append(all[at].Edits, Edited{Replacement: Replacement{old.String(), new.String()}})
+			all[at].Edits = append(all[at].Edits, Replacement{Old: old.String(), New: new.String()})
 		}
 		old.Reset()
 		new.Reset()
@@ -232,7 +222,7 @@ func document(r *syntax.Redirect) string {
 
 // sedChanges reads substitutions in place, s/old/new/, without special characters: others are not replayed.
 func sedChanges(args []string) (all []FileChange) {
-	var edits []Edited
+	var edits []Replacement
 	var files []string
 	inPlace, scripts := false, false
 	for i := 0; i < len(args); i++ {
@@ -261,7 +251,7 @@ func sedChanges(args []string) (all []FileChange) {
 }
 
 // substitution reads a command of sed that replaces a literal text.
-func substitution(script string) []Edited {
+func substitution(script string) []Replacement {
 	if len(script) < len("s/a//") || script[0] != 's' {
 		return nil
 	}
@@ -270,7 +260,7 @@ func substitution(script string) []Edited {
 		strings.Trim(parts[2], "g") != "" {
 		return nil
 	}
-	return []Edited{{Replacement{parts[0], parts[1]}, true}}
+	return []Replacement{{parts[0], parts[1], true}}
 }
 
 // Succeeded reports whether the result of a call reports no failure.

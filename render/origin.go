@@ -60,14 +60,18 @@ func originSheets(f *origin.File) []table.Sheet {
 		{Name: "line", Unit: table.Number, Value: func(r *originRow) any { return r.Number }},
 		{Name: "text", Flex: true, Value: func(r *originRow) any { return strings.ReplaceAll(r.Text, "\t", "    ") }},
 	})
-	n := f.Counts
-	head := fmt.Sprintf("%s: %s, %d exact, %d edited, %d likely, %d unknown", f.File,
-		phrase.Count(len(f.Lines), "line"), n.Exact, n.Edited, n.Likely, n.Unknown)
+	head := f.File + ": " + countText(f.Counts)
 	sheets := []table.Sheet{{Table: lines, Above: []string{head}, Notes: notedBy(f)}}
 	if len(f.Calls) > 0 {
 		sheets = append(sheets, callSheet(f.Calls, f.Sessions), sessionSheet(f.Sessions))
 	}
 	return sheets
+}
+
+// countText says how many lines there are of each certainty.
+func countText(n origin.Counts) string {
+	return fmt.Sprintf("%s, %d exact, %d edited, %d likely, %d unknown", phrase.Count(n.Known()+n.Unknown, "line"),
+		n.Exact, n.Edited, n.Likely, n.Unknown)
 }
 
 // day is a time to the minute.
@@ -146,9 +150,7 @@ func sessionSheet(sessions []origin.Session) table.Sheet {
 func changeSheets(c *origin.Change) []table.Sheet {
 	n, last := c.Counts, c.Commits[len(c.Commits)-1]
 	head := []string{fmt.Sprintf("%s %s (%s, %s)%s", last.ID[:10], last.Subject, last.Author, day(last.Time),
-		phrase.If(len(c.Commits) > 1, ", with %d commits", len(c.Commits))),
-		fmt.Sprintf("%s, %d exact, %d edited, %d likely, %d unknown", phrase.Count(n.Known()+n.Unknown, "line"), n.Exact,
-			n.Edited, n.Likely, n.Unknown)}
+		phrase.If(len(c.Commits) > 1, ", with %d commits", len(c.Commits))), countText(n)}
 	count := func(name string, of func(n *origin.Counts) int) col[*origin.FileSum] {
 		return col[*origin.FileSum]{Name: name, Unit: table.Number, Value: func(f *origin.FileSum) any {
 			return table.Unless0(of(&f.Counts))

@@ -100,7 +100,10 @@ func (w *writer) finish() ([]Call, []Session) {
 		}
 		w.calls[k].Session = n
 		if of.Owner != "" {
-			w.calls[k].Agent = cmp.Or(strings.TrimPrefix(of.ID, of.Owner), strings.TrimSuffix(filepath.Base(of.file), ".jsonl"))
+			w.calls[k].Agent = of.ID
+			if of.ID == of.Owner {
+				w.calls[k].Agent = strings.TrimSuffix(filepath.Base(of.file), ".jsonl")
+			}
 		}
 	}
 	byFile := map[string][]int{}

@@ -8,6 +8,8 @@ import (
 	"ctxtool/internal/lens/origin"
 	"ctxtool/internal/read/store"
 	"ctxtool/sessionfmt"
+
+	"github.com/spf13/cobra"
 )
 
 // originOptions are the flags of ctxtool origin.
@@ -73,7 +75,36 @@ func runOrigin(e *env, o *originOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	return e.print(&o.answer, filesOf(files), found)
+	if err = e.print(&o.answer, filesOf(files), found); err != nil || !o.open {
+		return err
+	}
+	return e.openCall(found)
+}
+
+// openCall opens the page of the session that wrote the first of the lines, at the call.
+func (e *env) openCall(found any) error {
+	var calls []origin.Call
+	switch f := found.(type) {
+	case *origin.File:
+		for _, l := range f.Lines {
+			if l.Call != nil {
+				calls = append(calls, f.Calls[*l.Call])
+			}
+		}
+	case *origin.Change:
+		calls = f.Calls
+	}
+	if len(calls) == 0 {
+		return sessionfmt.Errorf("--open: no session is known to have written these lines")
+	}
+	page, cmd, known := &renderOptions{entry: calls[0].ID}, &cobra.Command{}, len(e.checks)
+	page.define(&flagSet{cmd.Flags(), e, cmd})
+	for _, check := range e.checks[known:] {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	return page.browse(e, []string{calls[0].File})
 }
 
 // lines splits FILE:LINE-LINE.

@@ -44,6 +44,7 @@ type renderOptions struct {
 	assets           string
 	split            int
 	open             bool
+	entry            string // at which --open opens the page; empty for its beginning
 	noSubAgents      bool
 	known            *models.Table
 

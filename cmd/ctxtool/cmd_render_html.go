@@ -81,7 +81,11 @@ func (o *renderOptions) browse(e *env, args []string) error {
 	if dir != "" {
 		fmt.Fprintln(e.stdout, page)
 	}
-	if err := terminal.Browse(page, e.environ, e.stderr); err != nil {
+	address := page
+	if o.entry != "" {
+		address = (&url.URL{Scheme: "file", Path: filepath.ToSlash(page), Fragment: "entry-" + o.entry}).String()
+	}
+	if err := terminal.Browse(address, e.environ, e.stderr); err != nil {
 		return &sessionfmt.Error{Pos: sessionfmt.Pos{File: page}, Err: fmt.Errorf("cannot open the browser: %w", err),
 			Hint: "the page is complete; BROWSER sets another browser"}
 	}

@@ -7,6 +7,32 @@
 // checks that the session with the batch replays to the planned context. Undo returns a
 // batch that reverts the last one. Summaries come from OpenSummarizer; without one, a pass
 // that needs a summary changes nothing.
+//
+// # Views
+//
+// A pass works on a view: the messages of an envelope, with the size of each part in bytes, UTF-16
+// units and characters. A view costs one pass over the lines, on all CPUs, and holds no texts. A pass
+// reads only the texts that it needs: truncating reads the results over the limit, pruning reads none.
+// All counters count the same view.
+//
+// A message keeps its place in the view. A pass returns a copy that shares everything unchanged, and a
+// list of changes: a new text for a part, a removed part or message, a summary for a range. The next
+// pass starts from the copy. The tokens of a change are the tokens that its message loses, so they add
+// up to the difference of two views, even for counters that round once per message.
+//
+// A group is a message with calls and their results. A result belongs to the last message before it
+// with a call of its id. Passes remove whole groups; calls without a result and results without a call
+// stay.
+//
+// # Undoing
+//
+// A batch is undone by one entry: a child of the entry before the batch, which becomes the leaf, after
+// the settings that followed. That works as long as nothing follows that the path would lose. Later,
+// edits are undone by edits with the old content, one per message, since an edit has one target and
+// only another edit replaces it. A compaction, a patch, or the edit of a message that was edited or
+// summarized again cannot be undone then: Undo refuses, and names ctxtool branch. An edit without a
+// batch that nothing followed is not skipped: the error names the command that restores its message.
+// If the leaf was moved into a batch, the batch is its entries on the path, which have one time.
 package compact
 
 import (

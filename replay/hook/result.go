@@ -1,6 +1,23 @@
 // Package hook tries context hooks on recorded sessions: it reads what a hook returns, judges it
 // by the rules of the boundary at which the hook runs, and computes what it changes, in the
 // context and in the bill. It runs the command of a hook over all requests of a session.
+//
+// # Courses
+//
+// The results of a hook are held as transforms in a copy of the session, so that one walk has the
+// context before and after, with causes. replay.Options.Trial replays held transforms under pi's rules
+// as well. The bill compares two courses of one path, as recorded and with the held entries. Both are
+// counted, and a request is scaled to the size that the provider recorded for it, so the difference is
+// that of the patch alone. An entry that only one request gets is replayed in a fork of the walk.
+//
+// Run walks the path once. At each boundary it writes the state to the hook and reads a line. The JSON
+// of the cached messages is kept from request to request, and only differences are written again, so
+// memory is that of one request. After three answers in a row that took too long, it stops calling the
+// hook. What the hook stores is held, and the next entry of the path is placed after it;
+// sessionfmt.Session.Weave writes the result.
+//
+// Entries that pi reads are made from the difference of the two contexts: a system message for parts
+// and tools, a thinking level, edits, and messages at the end.
 package hook
 
 import (

@@ -1,10 +1,3 @@
-// Package ledger has what the requests of a session had, as data: its messages, each measured
-// once, its prompts, and its requests in the order of the file, each with the one before it on
-// its branch. Lenses are functions of a ledger; none replays entries or measures messages itself.
-//
-// A ledger holds no texts. One parallel pass reads each message of an entry, and one walk of the
-// tree finds what each request had. Lists of messages share memory (replay.Messages), so requests
-// that change little take little.
 package ledger
 
 import (

@@ -5,6 +5,26 @@
 // which count exactly, or estimates by length, each as one agent makes it. Counter.Text returns
 // the tokens of one text by a tokenizer. Counter.Of converts a length to tokens, for any
 // Counter.
+//
+// # Tokenizers
+//
+// cl100k and o200k count as npm's tiktoken does without special tokens. Tests compare text by text
+// with it where it is installed, and with its recorded results elsewhere. The published expressions
+// for splitting text are implemented by hand; comments explain each case of backtracking. The
+// character classes are those of the reference's Unicode version, not Go's.
+//
+// A vocabulary is stored in the binary as its tokens by rank, compressed: 1.3 MB for both, where ready
+// hash tables take 3.3 MB and compressed ones 2.5 MB. Its hash table is made for the first text, in 5
+// ms (cl100k) and 10 ms (o200k); the default counter needs none.
+//
+// The two neighbours with the lowest rank are merged repeatedly, by a linear search in short pieces
+// and with a heap in long ones. Long pieces are counted in windows of 1 KB that are joined where they
+// agree on a token, which is exact (merge_long.go has the proof). So time is linear in the length of a
+// word, and memory constant. Each goroutine caches pieces in a fixed 0.9 MB, those of up to 7 bytes as
+// one number with their tokens.
+//
+// A file is counted as it is read. It may be cut after a line end, except before a few characters,
+// since no piece crosses the cut (Cut).
 package tokens
 
 import (

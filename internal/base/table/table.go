@@ -1,5 +1,10 @@
 // Package table has the one shape of tables: rows of a type, and columns that say what of a row
 // they show. Package render writes them as text, Markdown and CSV.
+//
+// On a terminal, numbers are rounded by their unit, and a row is never wrapped: flexible texts are
+// cut, columns are removed in their stated order (Yields), then all texts are cut, and then columns
+// are removed from the right. A pipe gets all columns and unrounded numbers, since scripts read it. A
+// column without values is left out of text and Markdown.
 package table
 
 import (

@@ -3,6 +3,35 @@
 // A search looks at the raw bytes of files first, and opens only those that can hold a match.
 // What it keeps of a match is a few numbers; the sessions that are shown are opened again for
 // their excerpts, redacted if that is asked for.
+//
+// # The gate
+//
+// Of each word, the gate takes the longest part whose characters JSON spells as themselves, and looks
+// for its rarest two bytes, 32 at a time with AVX2 and 8 at a time without; the parts of a large file
+// by all CPUs. Such a character can also be an escape (\u0065, \/); if an escape spells one of them,
+// the gate is open. A file whose gate stays closed is not opened as a session, and a line whose gate
+// stays closed is not decoded. A test compares the results with those without a gate.
+//
+// # Hits
+//
+// A hit is kept in 32 bytes: record, time, size, score, and a hash of the texts of the message. Hits
+// with one hash are folded, an eighth of the hashes at a time; the earliest stays. So a common word in
+// a store of 1 GB takes 64 MB. An excerpt is made of the redacted text, and a hit that redaction has
+// removed is not shown.
+//
+// # Ranking
+//
+// Scores are BM25 over messages, with lengths in bytes. A word of a query matches where a word begins
+// and at most three letters follow. If they are an ending such as -s or -ing, or none, the word itself
+// is found. Both are counted while the texts are read; afterwards, a word that some message has itself
+// is not found in longer words (pro in prompt), and messages with none of the words themselves come
+// last. That costs no second pass, and a word that no message has itself is still found in longer
+// ones.
+//
+// --rank hybrid compares the 1,024 messages that BM25 ranks first, and keeps the five best. Their
+// texts are read again, redacted if that is asked for, and passed to the command 256 at a time.
+// Vectors are compared by brute force, and kept in one file in the user's cache folder, by the hash of
+// command and text.
 package search
 
 import (

@@ -3,6 +3,49 @@
 // agent used later that was gone by then.
 //
 // The recorded path is a policy like the others. Its figures are those of package cache.
+//
+// # Keepers
+//
+// A policy acts through a compact.Keeper: a view that grows, in which the changes of one run stay.
+// Passes are those of reduce, and TestKeeperIsReduce compares the contexts with those that reduce
+// gives at the same moments. A keeper makes no entries, since planning, storing and replaying them at
+// each request took nine times as long. A pass gets the messages that are new or changed since it ran,
+// and remembers what it needs of the others: the last read of each file, the failures of a turn that
+// wait for a retry, from where on results are not old yet. So its cost is linear in additions and
+// changes. Removed messages stay as a gap until they are half of the view. A keeper itself stores only
+// what is cheaper to know than to count again: sizes, and where the request differs from the one
+// before.
+//
+// gsh and SWE-CLI act before each request. pi and y-agent act where a turn ends, and between the
+// requests of a turn. Within a turn, y-agent only drops retries of that turn and thinking, and its
+// guard acts. Its growth gate counts what is new since it last ran at the end of a turn.
+//
+// # Requests
+//
+// A request that differs from the recorded one is judged by cache.Row.Instead: counted tokens become
+// the provider's by the ratio of the recorded request, a pause ends what it ended in the recorded
+// session, and the rest of the beginning that the previous request had is read from the cache. As long
+// as nothing differs, the figures are the recorded ones. A request for a summary is billed as input
+// that no cache serves. Without --summarizer extract, its answer has a share of the tokens that it
+// replaces.
+//
+// # Regrets
+//
+// A regret is what an answer used of a message that had left the context, if no other message or text
+// in its place had it. If the recorded context lacked it too, the answer did not use it
+// (reuse.Removals.Forget); only a repeated call counts, unless something may have changed its result.
+// A line is used if an agent says it or an edit replaces it, without the paths and numbers of a
+// listing; what only agents have said is a phrase. A file is known by its name without folders, unless
+// every project has one of that name. A short identifier counts only with another one of its message,
+// and not for a number at its end; a line or identifier that more than eight messages have is a word
+// of the project.
+//
+// # Stores
+//
+// Over a store, one session per CPU is in work. The first ones are a sample (Sample): their time, by
+// their share of all bytes, is the forecast for all. Spreads are of the sessions in which some policy
+// acted, since in the others all policies are the same. Their values are those of sessions, without
+// interpolation.
 package simulate
 
 import (

@@ -3,6 +3,21 @@
 //
 // The rows of tables are made from the facts of the lenses (stats.Facts), and one mechanism writes
 // them in all forms: a struct per table, of which tags name the columns.
+//
+// # Figures
+//
+// Requests are a tree. How many requests had a message, and what it cost in them, is added over the
+// subtree where it was added and subtracted over the subtree where it was removed, so the work is
+// linear in additions and removals. A request pays for fresh messages what its cache did not serve,
+// and for the others the rest.
+//
+// # Parts
+//
+// A part is the files that are written together: of one agent and day, of at most 500 sessions or 256
+// MB. Its rows of unchanged sessions are copied from the old files. A manifest has a line for a part
+// before a file of it gets its name, and another after the last did; a part that is only begun, or
+// whose files have other sizes, is written again from its sessions. Sessions are read in parallel,
+// those above 16 MB one at a time, and written as their rows are made.
 package export
 
 import (

@@ -1,5 +1,15 @@
 // Package html writes a session, and the index of a folder of sessions, as self-contained
 // HTML pages.
+//
+// # Format
+//
+// Data is text: seven bits per ASCII character are a seventh larger than the data, base64 is a third
+// larger. A page survives everything that a text file survives, and being served as UTF-8. A chunk is
+// decompressed when a part of it becomes visible. Long lists have only their visible rows in the
+// document; heights are estimated, then measured, and the visible part does not move.
+//
+// Data is packed half a megabyte at a time on all CPUs, while the replay runs. Rows need no replay;
+// the index and the requests come last, and only they are held in memory.
 package html
 
 import (

@@ -1,6 +1,21 @@
 // Package chat is what dialects share whose lines are messages in the order in which they were
 // sent, after a line about the session. Such a dialect is a table and a function that reads a
 // line.
+//
+// # Reading
+//
+// One function reads the line about the session, one turns a line into messages, in one pass of a
+// cursor into reused lists. Entries made of the same lines, such as an answer and its results, are
+// made together (dialect.Source.Entries), and a reader keeps them for the next one; for a line with
+// many results, they are made one by one from the blocks read (dialect.Source.Again). Kinds are named
+// in the pass that validates a line (dialect.Dialect.Scan), so only other lines are read twice. The
+// tools that a line calls are kept for the results that follow (dialect.Source.Keep).
+//
+// The package marks records without usage, gives a result the line of its call, and writes entries.
+// Other content of a line, and entries that no message makes, are two fields of the table
+// (Format.Other, Format.Make). A line without an id gets its CRC-32C, which stays the same when the
+// agent rewrites its file with fewer lines. A list of messages beside a document is a base that may be
+// missing.
 package chat
 
 import (

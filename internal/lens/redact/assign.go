@@ -50,16 +50,17 @@ func (s *Scanner) assigned(dst []hit, text []byte) []hit {
 		}
 		done = n.end
 		if bytes.HasSuffix(text[:n.start], []byte(markOpen)) || inCodeRun(text[n.start:n.end]) || inPath(text, n) &&
-			!isNamedPath(text, n) ||
-			!promising(text, n.start, n.end) {
+			!isNamedPath(text, n) {
 			continue
 		}
+		named := n
 		if n.strength == noName {
-			if n = s.spaced(text, n); n.strength == noName {
-				continue
-			}
-			done = n.end
+			named = s.spaced(text, n)
 		}
+		if named.strength == noName || !promising(text, n.start, n.end) {
+			continue
+		}
+		n, done = named, named.end
 		n.upper = !slices.ContainsFunc(text[n.start:n.end], func(c byte) bool { return c-'a' < 26 })
 		a := assignment{s: s, text: text, name: n}
 		if a.read(); len(a.found) == 0 {

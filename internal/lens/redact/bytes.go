@@ -38,6 +38,9 @@ func byteRange(text []byte, i int, kind uint8) (start, end int) {
 // byteLists calls found for each sequence of leastBytes numbers and more in text[start:end], which byteRange has
 // returned, with the bytes that the numbers stand for. These are valid during the call only.
 func (s *Scanner) byteLists(text []byte, start, end int, found func(plain []byte, start, end int)) {
+	if end-start < 2*leastBytes-1 {
+		return // too short, with the separators
+	}
 	for _, bare := range []bool{false, true} {
 		from, to, decoded := start, start, s.numbers[:0]
 		flush := func() {

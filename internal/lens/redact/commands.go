@@ -17,18 +17,21 @@ const (
 	longestFed     = 160 // bytes of what is piped into it
 )
 
-// A commandName is a name of a program, and the program.
+// A commandName is a name of a program, and the program with its lists taken apart.
 type commandName struct {
-	name    string
-	program *program
-	with    []string
+	name                        string
+	program                     *program
+	with, options, logins, args []string
 }
 
 // commandNames are the names of programs, by index; a use has it.
 var commandNames = sync.OnceValue(func() (all []commandName) {
 	for k := range programs {
-		for name := range strings.FieldsSeq(programs[k].Names) {
-			all = append(all, commandName{name, &programs[k], strings.Fields(programs[k].With)})
+		p := &programs[k]
+		n := commandName{"", p, strings.Fields(p.With), strings.Fields(p.Options), strings.Fields(p.Logins),
+			strings.Fields(p.Args)}
+		for n.name = range strings.FieldsSeq(p.Names) {
+			all = append(all, n)
 		}
 	}
 	return all
@@ -41,47 +44,56 @@ type argument struct{ start, end int }
 type commandLine struct {
 	s    *Scanner
 	text []byte
+	from int // where its arguments begin
 	args []argument
 	end  int  // where it ends
 	list bool // its arguments are literals with commas between them
 }
 
-// commandAt adds the secrets of the command whose name begins at text[at].
-func (s *Scanner) commandAt(dst []hit, text []byte, k int32, at int) []hit {
+// at adds the secrets of the command whose name, which is number k, begins at text[at]. Names of several programs are
+// read once.
+func (c *commandLine) at(dst []hit, k int32, at int) []hit {
 	n := &commandNames()[k]
-	end := at + len(n.name)
-	if end >= len(text) || !hasFolded(text[at:], n.name) ||
-		at > 0 && (isName(text[at-1]) || text[at-1] == '=') {
+	from, list, ok := n.begins(c.text, at)
+	if !ok {
 		return dst
+	}
+	if c.from != from {
+		c.from, c.list, c.args = from, list, c.args[:0]
+		c.read(from)
+		c.s.read += c.end - at
+	}
+	if !c.has(n.with) {
+		return dst
+	}
+	dst = c.options(dst, n)
+	dst = c.positions(dst, n)
+	if n.program.Reads {
+		dst = c.fed(dst, at)
+	}
+	if n.program.Prints {
+		dst = c.printed(dst)
+	}
+	return dst
+}
+
+// begins reports whether text[at:] is a command of that name, where its arguments begin, and whether they are literals
+// with commas between them.
+func (n *commandName) begins(text []byte, at int) (from int, list, ok bool) {
+	end := at + len(n.name)
+	if end >= len(text) || !hasFolded(text[at:], n.name) || at > 0 && (isName(text[at-1]) || text[at-1] == '=') {
+		return 0, false, false
 	}
 	if hasFolded(text[end:], ".exe") {
 		end += len(".exe")
 	}
-	c := commandLine{s: s, text: text}
 	switch next := byteAt(text, end); {
-	case next == ' ' || next == '\t':
 	case isQuote(next):
-		c.list = byteAt(text, end+1) == ','
-		end++
-	case next == '\n' && n.program.Prints && n.program.With == "":
-	default:
-		return dst
+		return end + 1, byteAt(text, end+1) == ',', true
+	case next == ' ' || next == '\t', next == '\n' && n.program.Prints && n.program.With == "":
+		return end, false, true
 	}
-	c.read(end)
-	s.read += c.end - at
-	if !c.has(n.with) {
-		return dst
-	}
-	p := n.program
-	dst = c.options(dst, p)
-	dst = c.positions(dst, p, n.with)
-	if p.Reads {
-		dst = c.fed(dst, at)
-	}
-	if p.Prints {
-		dst = c.printed(dst)
-	}
-	return dst
+	return 0, false, false
 }
 
 // byteAt returns text[at], 0 beyond its end.
@@ -173,10 +185,10 @@ func (c *commandLine) index(word string) int {
 }
 
 // options adds the values of options.
-func (c *commandLine) options(dst []hit, p *program) []hit {
+func (c *commandLine) options(dst []hit, n *commandName) []hit {
 	for k, a := range c.args {
 		v := c.text[a.start:a.end]
-		for name := range strings.FieldsSeq(p.Options) {
+		for _, name := range n.options {
 			name, glued := strings.CutSuffix(name, "*")
 			rest, ok := bytes.CutPrefix(v, []byte(name))
 			if !ok && len(v) >= len(name) && name[0] == '/' && hasFolded(v, name) {
@@ -196,7 +208,7 @@ func (c *commandLine) options(dst []hit, p *program) []hit {
 				dst = c.secret(dst, argument{a.end - len(rest), a.end}, false)
 			}
 		}
-		for name := range strings.FieldsSeq(p.Logins) {
+		for _, name := range n.logins {
 			sign := name[len(name)-1]
 			rest, ok := bytes.CutPrefix(v, []byte(name[:len(name)-1]))
 			switch {
@@ -230,15 +242,15 @@ func (c *commandLine) login(dst []hit, a argument, sign byte) []hit {
 }
 
 // positions adds the arguments that are secrets by their place.
-func (c *commandLine) positions(dst []hit, p *program, with []string) []hit {
-	for what := range strings.FieldsSeq(p.Args) {
+func (c *commandLine) positions(dst []hit, n *commandName) []hit {
+	for _, what := range n.args {
 		from := 0
-		for _, w := range with {
+		for _, w := range n.with {
 			if k := c.index(w); k >= 0 && w[0] != '-' {
 				from = max(from, k+1)
 			}
 		}
-		n := 0
+		count := 0
 		for _, a := range c.args[min(from, len(c.args)):] {
 			v := c.text[a.start:a.end]
 			switch {
@@ -251,10 +263,10 @@ func (c *commandLine) positions(dst []hit, p *program, with []string) []hit {
 			case len(v) == 0 || v[0] == '-' || v[0] == '/':
 				continue
 			}
-			n++
-			if what[0] == '@' && n == 1 {
+			count++
+			if what[0] == '@' && count == 1 {
 				dst = c.login(dst, a, what[1])
-			} else if int(what[0]-'0') == n {
+			} else if int(what[0]-'0') == count {
 				dst = c.secret(dst, a, true)
 			}
 		}

@@ -15,7 +15,7 @@ type dfa struct {
 	states []dfaState
 	known  map[string]int32
 	key    []byte
-	starts [utf8.RuneSelf]int32 // by the previous character: the start state plus 1, 0 if unknown
+	starts [utf8.RuneSelf + 1]int32 // by the previous character plus 1: the start state plus 1, 0 if unknown
 
 	steps uint32      // counts calls of step
 	in    [][2]uint32 // by instruction: the last step that reached it, and that leads to it
@@ -53,13 +53,14 @@ func (d *dfa) reset() {
 // start returns the state at a place, given the previous character, -1 for none.
 func (d *dfa) start(prev rune) int32 {
 	at := []uint32{uint32(d.prog.Start)}
-	if prev < 0 || prev >= utf8.RuneSelf {
+	if prev >= utf8.RuneSelf {
 		return d.state(at, prev)
 	}
-	if d.starts[prev] == 0 {
-		d.starts[prev] = d.state(at, prev) + 1
+	known := &d.starts[prev+1]
+	if *known == 0 {
+		*known = d.state(at, prev) + 1
 	}
-	return d.starts[prev] - 1
+	return *known - 1
 }
 
 // state returns the number of the state with these instructions.
@@ -128,6 +129,71 @@ func (d *dfa) step(from int32, r rune) int32 {
 		}
 	}
 	return d.state(d.out, r) + 1
+}
+
+// mostGuess is how many bytes may reads.
+const mostGuess = 64
+
+// may reports whether a match may begin at text[at:], a part of a string of JSON as it is spelled: it reads up to the
+// first escape that is no white space or quote, and does not know what is before.
+func (d *dfa) may(text []byte, at int) bool {
+	if len(d.states) > maxStates {
+		d.reset()
+	}
+	s := d.start(-1)
+	for end := min(len(text), at+mostGuess); s != dead && at < end; at++ {
+		c := text[at]
+		if c == '\\' && at+1 < len(text) {
+			at++
+			c = blanks[text[at]]
+		} else if special[c] != 0 || c >= utf8.RuneSelf {
+			c = 0
+		}
+		if c == 0 {
+			return true
+		}
+		to := d.states[s].next[c]
+		if to == 0 {
+			to = d.step(s, rune(c))
+			d.states[s].next[c] = to
+		}
+		if to < 0 {
+			return true
+		}
+		s = to - 1
+	}
+	return s != dead && (at < len(text) || d.step(s, -1) < 0)
+}
+
+// blanks are the characters of the escapes that inString leaves out, by their letter.
+var blanks = [256]byte{'n': '\n', 't': '\t', 'r': '\r', '"': '"'}
+
+// matches reports whether there may be a match in a text, given the dfa of an expression that begins with anything.
+func (d *dfa) matches(text []byte) bool {
+	s := d.start(-1)
+	for at := 0; at < len(text); {
+		to, size := int32(0), 1
+		if c := text[at]; c < utf8.RuneSelf {
+			if to = d.states[s].next[c]; to == 0 {
+				if len(d.states) > maxStates { // too many for the expression to be worth it
+					d.reset()
+					return true
+				}
+				to = d.step(s, rune(c))
+				d.states[s].next[c] = to
+			}
+		} else {
+			var r rune
+			r, size = utf8.DecodeRune(text[at:])
+			to = d.step(s, r)
+		}
+		if to < 0 {
+			return true
+		}
+		s = to - 1
+		at += size
+	}
+	return d.step(s, -1) < 0
 }
 
 // run reports whether a match begins at text[at:], and the offset after which nothing can

@@ -18,10 +18,25 @@ func isBase64(text []byte) bool { return codeEnd(text, 0) == len(text) }
 
 // isPicture reports whether base64 begins like PNG, JPEG, GIF, WebP, BMP, HEIC or AVIF.
 func isPicture(code []byte) bool {
-	code = bytes.TrimLeft(code, `\`) // of a slash
-	return bytes.HasPrefix(code, []byte("iVBORw0KGgo")) || bytes.HasPrefix(code, []byte("/9j")) ||
-		bytes.HasPrefix(code, []byte("R0lGOD")) || bytes.HasPrefix(code, []byte("UklGR")) ||
-		isBitmap(code) || isHEIF(code)
+	for len(code) > 0 && code[0] == '\\' { // of a slash
+		code = code[1:]
+	}
+	if len(code) == 0 {
+		return false
+	}
+	switch code[0] {
+	case 'i':
+		return bytes.HasPrefix(code, []byte("iVBORw0KGgo"))
+	case '/':
+		return bytes.HasPrefix(code, []byte("/9j"))
+	case 'R':
+		return bytes.HasPrefix(code, []byte("R0lGOD"))
+	case 'U':
+		return bytes.HasPrefix(code, []byte("UklGR"))
+	case 'Q':
+		return isBitmap(code)
+	}
+	return isHEIF(code)
 }
 
 // codeEnd returns the end of the base64 that has text[i]. Long lines continue in the next one. In
@@ -76,13 +91,13 @@ func pictures(text []byte, found func(start, end int)) {
 			}
 		}
 		end := i
-		if isPicture(text[start:]) {
+		for end < len(text) && inCode[text[end]] != 0 {
+			end++
+		}
+		goes := end < len(text) && text[end] == '\\' && (byteAt(text, end+1) == '/' || byteAt(text, end+1) == '\\')
+		if (end-start >= smallImage || goes) && isPicture(text[start:]) {
 			if end = codeEnd(text, start); end-start >= smallImage {
 				found(start, end)
-			}
-		} else {
-			for end < len(text) && inCode[text[end]] != 0 {
-				end++
 			}
 		}
 		i = max(i, end)

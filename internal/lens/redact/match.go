@@ -32,6 +32,14 @@ func (s *Scanner) wake(k int32) {
 	}
 }
 
+// dfa returns the dfa of a rule.
+func (s *Scanner) dfa(k int32) *dfa {
+	if s.dfas[k] == nil {
+		s.dfas[k] = newDFA(s.r.rules[k].prog())
+	}
+	return s.dfas[k]
+}
+
 // Limits of what is read for a rule: by its dfa, times the text, beyond which its expression searches
 // the whole text; by its expression again, beyond which what a judge rejects may hide a secret.
 const (
@@ -41,11 +49,7 @@ const (
 
 // matches adds the secrets of a rule, given where its matches may begin.
 func (s *Scanner) matches(dst []hit, text []byte, k int32) []hit {
-	r, d := s.r.rules[k], s.dfas[k]
-	if d == nil {
-		d = newDFA(r.prog())
-		s.dfas[k] = d
-	}
+	r, d := s.r.rules[k], s.dfa(k)
 	slices.Sort(s.starts[k])
 	n, done, last, again, read := len(dst), 0, 0, 0, 0
 	for _, at := range slices.Compact(s.starts[k]) {
@@ -155,6 +159,12 @@ func (s *Scanner) whole(dst []hit, text []byte, k int32) []hit {
 // part is whole for text[start:end].
 func (s *Scanner) part(dst []hit, text []byte, k int32, start, end int) []hit {
 	s.read += end - start
+	if s.searches[k] == nil {
+		s.searches[k] = newDFA(s.r.rules[k].anywhere())
+	}
+	if !s.searches[k].matches(text[start:end]) {
+		return dst
+	}
 	for _, groups := range s.r.rules[k].whole().FindAllSubmatchIndex(text[start:end], -1) {
 		for i := range groups {
 			if groups[i] >= 0 {

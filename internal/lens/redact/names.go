@@ -125,6 +125,7 @@ type nameWord struct{ start, end, dots int }
 
 // A nameReader splits names into words. It keeps its memory.
 type nameReader struct {
+	known map[string]strength // of names that were judged
 	low   []byte
 	words [16]nameWord // in low
 	n     int
@@ -184,8 +185,23 @@ func (r *nameReader) role(k int) role {
 	return 0
 }
 
+// mostJudged is how many names a nameReader remembers: few names are most of all.
+const mostJudged = 1 << 12
+
 // judge returns the strength of a name.
 func (r *nameReader) judge(name []byte) strength {
+	is, ok := r.known[string(name)]
+	if !ok {
+		if is = r.judged(name); r.known == nil || len(r.known) == mostJudged {
+			r.known = map[string]strength{}
+		}
+		r.known[string(name)] = is
+	}
+	return is
+}
+
+// judged is judge for a name that was not judged before.
+func (r *nameReader) judged(name []byte) strength {
 	r.split(name)
 	head, kind := -1, role(0)
 	for k := range r.n {

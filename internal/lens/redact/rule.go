@@ -54,7 +54,7 @@ type rule struct {
 	lazy    int          // characters of the class at the beginning of a match
 	class   syntax.Inst  // that class
 
-	prog                   func() *syntax.Prog   // for a dfa, without the lazy beginning
+	prog, anywhere         func() *syntax.Prog   // for a dfa: without the lazy beginning; after anything
 	whole, first, afterOne func() *regexp.Regexp // matches anywhere; at the start; after one character
 }
 
@@ -158,6 +158,11 @@ func (r *rule) locate(re *syntax.Regexp) {
 		lazy.Regexp(`\A(?s:.)(?:`+r.Regex+`)`)
 	r.prog = sync.OnceValue(func() *syntax.Prog {
 		prog, _ := syntax.Compile(rest.Simplify()) // cannot fail for a valid expression
+		return prog
+	})
+	r.anywhere = sync.OnceValue(func() *syntax.Prog {
+		after, _ := syntax.Parse(`(?s:.*?)(?:`+r.Regex+`)`, syntax.Perl)
+		prog, _ := syntax.Compile(after.Simplify())
 		return prog
 	})
 }

@@ -29,10 +29,11 @@ type hit struct {
 // A Scanner finds secrets. It keeps what it learned about the rules for the next text. It is
 // not safe for concurrent use.
 type Scanner struct {
-	r     *Redactor
-	dfas  []*dfa           // by rule, built on demand
-	known map[string]bool  // names of persons
-	found map[string]int32 // secrets and their rules, if a Run collects them
+	r        *Redactor
+	dfas     []*dfa           // by rule, built on demand
+	searches []*dfa           // by rule, see part
+	known    map[string]bool  // names of persons
+	found    map[string]int32 // secrets and their rules, if a Run collects them
 
 	allowedMatches map[string]bool // by rule and match: not a secret
 	key            []byte
@@ -50,6 +51,7 @@ type Scanner struct {
 	runStart, runEnd int     // the value without quotes that was read last
 	lasts            [2]lastWord
 	commands         []foundUse // of programs and calls
+	args             []argument // of the command that is read
 	marks            []foundUse // of markers
 	markEnds         []int      // by marker: where the last run around it ends
 	ends             []int      // by token: where its characters end
@@ -57,6 +59,8 @@ type Scanner struct {
 	line             []byte     // what is searched; its texts are parts of it
 	quoted           int8       // it has parts in quoted-printable, below 0 if not; 0 if it was not looked for them
 	spotted          bool       // worth has noted the words of the string that is searched next
+	coded            bool       // that string may have codes, see decoded
+	layered          bool       // what it stands for may have escapes
 	spots            []spot     // the words of the text that was searched last
 	before           []spot     // and of the one before it
 
@@ -76,7 +80,8 @@ const maxLayers = 4
 func (r *Redactor) NewScanner() *Scanner {
 	n := len(r.rules)
 	return &Scanner{
-		r: r, dfas: make([]*dfa, n), known: map[string]bool{}, allowedMatches: map[string]bool{},
+		r: r, dfas: make([]*dfa, n), searches: make([]*dfa, n),
+		known: map[string]bool{}, allowedMatches: map[string]bool{},
 		seen: make([]bool, n), parts: make([]uint8, n), starts: make([][]int32, n), ends: make([]int, len(r.tokens)),
 		markEnds: make([]int, len(markers)),
 	}
@@ -104,22 +109,31 @@ func (s *Scanner) views(hits []hit, text []byte, how spelling) []hit {
 			debug.FreeOSMemory()
 		}()
 	}
+	spotted := s.spotted
+	s.spotted = false
 	look := text
 	for k := range s.texts {
 		v := &s.texts[k]
-		if !makeView(v, look, how, s.noting) && !(makeView(v, look, quotedSpelling, s.noting) && s.quotes(v)) {
+		if spotted && k > 0 && !s.layered {
+			break
+		}
+		located := s.noting || spotted
+		if !makeView(v, look, how, located) && !(makeView(v, look, quotedSpelling, located) && s.quotes(v)) {
 			break
 		}
 		from := len(hits)
 		switch {
-		case s.noting:
-			hits = s.wordsOf(hits, v)
-		case s.spotted && how == jsonSpelling:
+		case spotted && how == jsonSpelling:
 			hits = s.wordsNoted(hits, v, look)
+		case s.noting || spotted:
+			hits = s.wordsOf(hits, v)
 		default:
 			hits = s.words(hits, v.text, 0, len(v.text))
 		}
-		if hits = s.decoded(s.finish(hits, v.text), v.text); len(hits) > from {
+		if hits = s.finish(hits, v.text); !spotted || s.coded {
+			hits = s.decoded(hits, v.text)
+		}
+		if len(hits) > from {
 			of := text
 			for i := range s.texts[:k+1] { // only views with hits, and those that they are of, need their origins
 				s.texts[i].locate(of)
@@ -281,12 +295,14 @@ func (s *Scanner) wordsOf(dst []hit, v *view) []hit {
 		if i+1 < len(v.from) {
 			end = v.from[i+1].at
 		}
-		s.r.words.across(v.text, int(last), int(o.at), func(word int32, at int) {
-			if int32(at)-size(word) < o.at {
-				add(word, at)
-			}
-		})
-		if o.from < 0 {
+		if s.noting { // where worth has noted the words, no others have an escape
+			s.r.words.across(v.text, int(last), int(o.at), func(word int32, at int) {
+				if int32(at)-size(word) < o.at {
+					add(word, at)
+				}
+			})
+		}
+		if s.noting && o.from < 0 {
 			s.r.words.from(v.text[:end], int(o.at), 0, add)
 		}
 		for ; o.from >= 0 && k < len(s.before) && s.before[k].end <= o.from+end-o.at; k++ {
@@ -313,14 +329,15 @@ func (s *Scanner) finish(dst []hit, text []byte) []hit {
 		dst = s.shapeAt(dst, text, int(end))
 	}
 	s.shaped = s.shaped[:0]
+	line := commandLine{s: s, text: text, from: -1, args: s.args}
 	for _, f := range s.commands {
 		if f.use.kind == useCommand {
-			dst = s.commandAt(dst, text, f.use.rule, f.at)
+			dst = line.at(dst, f.use.rule, f.at)
 		} else {
 			dst = s.callAt(dst, text, f.use.rule, f.at)
 		}
 	}
-	s.commands = s.commands[:0]
+	s.commands, s.args = s.commands[:0], line.args
 	for _, f := range s.marks {
 		dst = s.markedAt(dst, text, f.use.rule, f.at)
 	}

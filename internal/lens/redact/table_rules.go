@@ -254,7 +254,7 @@ var fileRules = []rule{
 		About:  "A line of sasl_passwd of Postfix: a host, a user and a password.",
 		Source: "www.postfix.org/SASL_README.html",
 		Judge:  judgeChosen,
-		Regex:  `\[[\w.-]{3,64}\]:\d{2,5}[ \t]{1,8}[^\s:]{1,64}:([^\s]{8,})`,
+		Regex:  `\]:\d{2,5}[ \t]{1,8}[^\s:]{1,64}:([^\s]{8,})`,
 		Is:     []string{"[smtp.site.io]:587 ann:xK9mQ2vTw8"},
 		Not:    []string{"[smtp.site.io]:587 ann:password"},
 	},

@@ -3,7 +3,6 @@ package redact
 import (
 	"bytes"
 	"slices"
-	"unicode"
 	"unicode/utf8"
 
 	"ctxtool/sessionfmt/jsonl"
@@ -13,58 +12,40 @@ import (
 // escapes that cannot be part of a word, such as line breaks: what the automaton does not find in them as they are
 // spelled, it would not find without the escapes either.
 
-// worth reports whether a string of JSON, as it is spelled, may have a secret. It notes the words that it finds.
+// worth reports whether a string of JSON, as it is spelled, may have a secret. It notes the words that may be part of
+// one.
 func (s *Scanner) worth(text []byte) bool {
-	s.spots, s.spotted = s.spots[:0], s.r.spelled && s.quoted <= 0 && s.simple(text)
-	if !s.spotted {
+	s.spots, s.coded = s.spots[:0], true
+	if s.spotted = s.r.spelled && s.quoted <= 0 && s.simple(text); !s.spotted {
 		return true
 	}
 	found := false
 	s.r.words.each(text, func(word int32, end int) {
-		s.spots = append(s.spots, spot{word, int32(end)})
-		for k := 0; k < len(s.r.uses[word]) && !found; k++ {
+		kept := false
+		for k := range s.r.uses[word] {
 			u := &s.r.uses[word][k]
-			switch start := end - u.size; u.kind {
-			case useName:
-				found = (u.size > 2 || endsName(text, end)) && promising(text, start, end)
-			case useShape:
-				found = shapeLength(text, end) >= minPart
-			case useElision:
-				_, found = elidedToken(text, start)
-			case useCommand:
-				found = start == 0 || !isName(text[start-1]) || escapes(text, start)
-			case useMarker:
-				found = bytes.HasPrefix(text[start:], []byte(markers[u.rule].Marker))
-			case useToken:
-				k := &s.r.tokens[u.rule]
-				found = bytes.HasPrefix(text[start:], []byte(k.Prefix)) &&
-					(!k.Word || start == 0 || !isAlnum(text[start-1]) || escapes(text, start)) &&
-					(shapeLength(text, start+len(k.Prefix)) >= min(k.Least, 4) ||
-						endsLiteral(text, start+len(k.Prefix)))
-			case useAnchor:
-				if u.exact == "" || string(text[start:end]) == u.exact {
-					found = s.half(u.rule, anchored)
-				}
-			case useKeyword:
-				if len(u.exact) == u.size || hasFolded(text[start:], u.exact) {
-					found = s.half(u.rule, keyed)
-				}
-			default:
-				found = true
+			if s.may(u, text, end) {
+				kept = true
+				found = found || u.kind != useAnchor && u.kind != useKeyword || s.half(u)
 			}
+		}
+		if kept {
+			s.spots = append(s.spots, spot{word, int32(end)})
 		}
 	})
 	for _, k := range s.halves {
 		s.parts[k] = 0
 	}
 	s.halves = s.halves[:0]
-	return found || !s.r.known && s.hasCode(text) || s.r.parts != nil && len(s.r.parts.find(nil, text)) > 0
+	s.coded = !s.r.known && s.hasCode(text)
+	return found || s.coded || s.r.parts != nil && len(s.r.parts.find(nil, text)) > 0
 }
 
 // wordsNoted is words for the view of a string of JSON, of which worth has noted the words as they are spelled.
 func (s *Scanner) wordsNoted(dst []hit, v *view, text []byte) []hit {
 	slices.SortFunc(s.spots, func(a, b spot) int { return int(a.end - b.end) })
 	at, less := 0, 0 // what was read of the text, and how much shorter the view is up to there
+	kept := s.spots[:0]
 	for _, noted := range s.spots {
 		size, end := s.r.uses[noted.word][0].size, int(noted.end)
 		for at < end {
@@ -87,8 +68,10 @@ func (s *Scanner) wordsNoted(dst []hit, v *view, text []byte) []hit {
 		// the word may begin with the letter of an escape
 		if to := at - less; to >= size && bytes.Equal(v.text[to-size:to], text[end-size:end]) {
 			dst = s.use(dst, v.text, noted.word, to)
+			kept = append(kept, spot{noted.word, int32(to)})
 		}
 	}
+	s.spots = kept
 	return dst
 }
 
@@ -110,41 +93,35 @@ const (
 	keyed
 )
 
-// half notes a part of what a rule needs, and reports whether that is all of it.
-func (s *Scanner) half(k int32, part uint8) bool {
-	if r := s.r.rules[k]; r.anchors == nil || !r.gated {
+// half notes an anchor or a keyword of a rule, and reports whether the rule needs no more than what was noted.
+func (s *Scanner) half(u *use) bool {
+	if r := s.r.rules[u.rule]; r.anchors == nil || !r.gated {
 		return true
 	}
-	if s.parts[k] == 0 {
-		s.halves = append(s.halves, k)
+	if s.parts[u.rule] == 0 {
+		s.halves = append(s.halves, u.rule)
 	}
-	s.parts[k] |= part
-	return s.parts[k] == anchored|keyed
-}
-
-// shapeLength returns how many characters of a token follow.
-func shapeLength(text []byte, at int) int {
-	n := at
-	for n < len(text) && n-at < longestShape && (isShape(text[n]) || bytes.IndexByte([]byte(`.+/\`), text[n]) >= 0) {
-		n++
+	if u.kind == useAnchor {
+		s.parts[u.rule] |= anchored
+	} else {
+		s.parts[u.rule] |= keyed
 	}
-	return n - at
+	return s.parts[u.rule] == anchored|keyed
 }
 
-// endsLiteral reports whether a literal ends at text[at], with a quote that JSON may escape.
-func endsLiteral(text []byte, at int) bool {
-	return isQuote(byteAt(text, at)) || byteAt(text, at) == '\\' && byteAt(text, at+1) == '"'
-}
-
-// simple reports whether no escape of a string of JSON, nor one within, makes a word with what is around it.
+// simple reports whether no escape of a string of JSON, nor one within, makes a word with what is around it. It notes
+// whether there may be escapes within.
 func (s *Scanner) simple(text []byte) bool {
+	s.layered = false
 	last, terminal, long := 0, false, s.r.words.long
 	s.join = s.join[:0] // what is before an escape, with earlier ones resolved
 	for i := inString.Index(text, 0); i < len(text); i = inString.Index(text, i) {
 		start, n, r := i, 0, rune(-1)
 		if text[i] != '\\' {
 			n, r = unit(text[i:], anySpelling)
+			s.layered = s.layered || n > 0
 		} else {
+			s.layered = true
 			for i+1 < len(text) && text[i+1] == '\\' {
 				i++
 			}
@@ -169,7 +146,7 @@ func (s *Scanner) simple(text []byte) bool {
 			s.join = utf8.AppendRune(s.join, r)
 		}
 		i = start + n
-		if s.joins(text[i:min(len(text), i+1+long)]) {
+		if s.joins(text[i:min(len(text), i+1+long)], r >= 0) {
 			return false
 		}
 		last = i
@@ -221,13 +198,13 @@ func escape(text []byte, start, at int) (n int, r rune) {
 	return 0, 0
 }
 
-// joins reports whether a word begins in what is before an escape and ends after it. An escape of terminals may also
-// swallow the next character.
-func (s *Scanner) joins(after []byte) (found bool) {
+// joins reports whether a word begins in what is before the end of an escape and ends after it, or with the escape if
+// that is a character. An escape of terminals may also swallow the next character.
+func (s *Scanner) joins(after []byte, character bool) (found bool) {
 	words, at := s.r.words, len(s.join)
-	for skip := range min(2, len(after)) {
-		words.from(append(s.join, after[skip:]...), 0, 0, func(word int32, end int) {
-			found = found || end > at && end-s.r.uses[word][0].size < at
+	for skip := range 2 {
+		words.from(append(s.join, after[min(skip, len(after)):]...), 0, 0, func(word int32, end int) {
+			found = found || end > at && end-s.r.uses[word][0].size < at || end == at && character
 		})
 	}
 	return found
@@ -325,122 +302,6 @@ func splits(text []byte, start, end int) bool {
 		n = max(to, n+1)
 	}
 	return false
-}
-
-// longestPromise is how far after a name a value is looked for.
-const longestPromise = longestLink
-
-// promising reports whether something that could be a value stands where the value of a name would, which has the
-// word text[at:end]. The text may have the escapes of JSON.
-func promising(text []byte, at, end int) bool {
-	if isPhraseName(text, at, end) {
-		return true // words may be its value
-	}
-	if r, _ := utf8.DecodeRune(text[at:]); r < 0x2e80 {
-		for end < len(text) && end-at < longestName && nameRune(text[end:]) > 0 {
-			end += nameRune(text[end:])
-		}
-	}
-	words, lines, run, letters, signs := 0, 0, 0, 0, 0
-	odd, cells := false, false
-	was := byte(0)
-	word := func() bool { // a run has ended
-		is := odd && run >= 6
-		if letters > 0 && !odd {
-			words++
-		}
-		odd, run, letters, was, signs = false, 0, 0, 0, 0
-		return is
-	}
-	for i := end; i < len(text) && i-end < longestPromise; i++ {
-		c := text[i]
-		if c == '\\' && i+1 < len(text) {
-			i++
-			switch text[i] {
-			case 'n':
-				c = '\n'
-			case 't':
-				c = '\t'
-			case 'r':
-				c = ' '
-			case 'u':
-				c, i = ' ', min(len(text)-1, i+4)
-			default:
-				c = text[i]
-			}
-		}
-		switch {
-		case c >= 0xc3 && c < 0xd6: // the first byte of a letter of Latin, Greek, Cyrillic or Armenian
-			odd = odd || run > letters
-			run, letters, was, i = run+1, letters+1, 'z', i+1
-		case c == '\n':
-			if word() {
-				return true
-			}
-			if lines++; lines > 2 && !cells || words > 1 && !cells || lines > 3 {
-				return valueBefore(text, at)
-			}
-		case isAlpha(c):
-			odd = odd || c < 'a' && was >= 'a' || run > letters
-			run, letters, was = run+1, letters+1, c
-		case c-'0' < 10:
-			odd = true
-			run++
-		case c == ' ':
-			if i == end || i > 0 && text[i-1] == ' ' {
-				cells = cells || i > end && i-end < 3
-			}
-			if word() {
-				return true
-			}
-			if words > longestWords && !cells {
-				return valueBefore(text, at)
-			}
-		case c == '\t' || c == '|' || c == ',' || c == ';' || c >= utf8.RuneSelf:
-			cells = cells || i-end < 4
-			if c >= utf8.RuneSelf {
-				odd = odd || letters > 0
-				run++
-				break
-			}
-			if word() {
-				return true
-			}
-		case ends[c] || c == '"':
-			if word() {
-				return true
-			}
-		default:
-			if run > 0 {
-				signs++
-				odd = odd || signs > 1 || c != '.' && c != '-' && c != '_' && c != '/' && c != ':' && c != '='
-			}
-			run++
-		}
-	}
-	return word() || valueBefore(text, at)
-}
-
-// isPhraseName reports whether a name ends in phrase, of which text[at:end] is all or what precedes it.
-func isPhraseName(text []byte, at, end int) bool {
-	const word = "phrase"
-	return end-at > len(word) && bytes.EqualFold(text[end-len(word):end], []byte(word)) ||
-		end+len(word) <= len(text) && bytes.EqualFold(text[end:end+len(word)], []byte(word))
-}
-
-// valueBefore reports whether a value may stand before a name: use X as the password, value: X.
-func valueBefore(text []byte, at int) bool {
-	for most := longestName; at > 0 && most > 0 && nameRuneBefore(text[:at]) > 0; most-- {
-		at--
-	}
-	near := text[max(0, at-longestName):at]
-	if n := len(bytes.TrimRight(near, " \"'`\\")); n > 0 && (near[n-1] == ':' || near[n-1] == '=' || near[n-1] == '>') {
-		if bytes.Contains(text[max(0, at-longestLink):at], []byte("alue")) {
-			return true
-		}
-	}
-	label := bytes.TrimRightFunc(bytes.TrimRight(near, " \"'`\\:"), unicode.IsLetter)
-	return bytes.Contains(near, []byte(" as ")) || bytes.HasSuffix(bytes.TrimRight(label, " "), []byte(","))
 }
 
 // quotedLine reports whether a line has a sign of quoted-printable, see quotedSigns.

@@ -30,11 +30,15 @@ type Run struct {
 	words bool       // texts are messages
 	all   bool       // every string is searched with its escapes resolved
 	later bool       // not the first pass, which has counted images already
+	json  bool       // the line that find has walked last is JSON
 	Tally *Tally
 }
 
 // ErrLeft is the error if a redacted line still contains a secret.
 var ErrLeft = errors.New("still contains a likely secret after redaction")
+
+// errBroken is the error if a redacted line is no JSON any more.
+var errBroken = errors.New("would be no JSON after redaction")
 
 // maxRounds limits how often a line is searched, since removing one secret may reveal another.
 const maxRounds = 8
@@ -62,12 +66,16 @@ func (x *Run) known() *Run {
 func (x *Run) Close() { x.r.scans.Put(x.s) }
 
 // line returns the redacted line of raw, which has no newline. The result may be raw itself,
-// and is valid until the next call. The error is ErrLeft.
+// and is valid until the next call. The error is ErrLeft, or errBroken.
 func (x *Run) line(raw []byte) (line []byte, err error) {
 	x.Tally.line = x.Tally.line[:0]
 	line = raw
-	for round := range maxRounds {
+	for round, was := 0, false; round < maxRounds; round++ {
 		edits := x.find(line, round == 0)
+		if was && !x.json {
+			return nil, errBroken
+		}
+		was = x.json
 		if len(edits) == 0 {
 			if round > 0 {
 				x.Tally.entry(line)
@@ -93,10 +101,11 @@ func (x *Run) find(line []byte, first bool) []hit {
 	if quotedLine(line) {
 		x.s.quoted = 1
 	}
-	if x.r.known && !x.all && !x.s.worth(line) {
+	if x.r.known && first && !x.all && !x.s.worth(line) {
 		return nil
 	}
-	if !x.walk.walk(line) {
+	x.s.spotted = false
+	if x.json = x.walk.walk(line); !x.json {
 		x.raw(x.s.plain(x.hits[:0], line), line, first)
 		return x.edits
 	}

@@ -130,7 +130,8 @@ func (s *Scanner) views(hits []hit, text []byte, how spelling) []hit {
 		default:
 			hits = s.words(hits, v.text, 0, len(v.text))
 		}
-		if hits = s.finish(hits, v.text); !spotted || s.coded {
+		hits = s.finish(hits, v.text)
+		if !spotted || s.coded {
 			hits = s.decoded(hits, v.text)
 		}
 		if len(hits) > from {

@@ -182,6 +182,8 @@ func Redact(file string, was *sessionfmt.Session, r *redact.Redactor, opt sessio
 		tally = nil
 		r.Passes(of)(yield)
 	}
+	// redaction reads what it has written of a line, and refuses what is no JSON
+	opt.Valid = was.Foreign() == nil && was.Coverage.Skipped == 0
 	is, err := sessionfmt.OpenReader(was.Name, was.Plain(), opt)
 	if err != nil {
 		return nil, err

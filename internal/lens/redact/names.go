@@ -192,7 +192,8 @@ const mostJudged = 1 << 12
 func (r *nameReader) judge(name []byte) strength {
 	is, ok := r.known[string(name)]
 	if !ok {
-		if is = r.judged(name); r.known == nil || len(r.known) == mostJudged {
+		is = r.judged(name)
+		if r.known == nil || len(r.known) == mostJudged {
 			r.known = map[string]strength{}
 		}
 		r.known[string(name)] = is

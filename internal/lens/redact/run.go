@@ -37,8 +37,8 @@ type Run struct {
 // ErrLeft is the error if a redacted line still contains a secret.
 var ErrLeft = errors.New("still contains a likely secret after redaction")
 
-// errBroken is the error if a redacted line is no JSON any more.
-var errBroken = errors.New("would be no JSON after redaction")
+// errBroken is the error if a line was JSON and its redacted form is not.
+var errBroken = errors.New("would not be valid JSON after redaction")
 
 // maxRounds limits how often a line is searched, since removing one secret may reveal another.
 const maxRounds = 8

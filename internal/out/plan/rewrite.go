@@ -182,7 +182,7 @@ func Redact(file string, was *sessionfmt.Session, r *redact.Redactor, opt sessio
 		tally = nil
 		r.Passes(of)(yield)
 	}
-	// redaction reads what it has written of a line, and refuses what is no JSON
+	// redaction has read the lines that it changed again, and refused those that are not JSON any more
 	opt.Valid = was.Foreign() == nil && was.Coverage.Skipped == 0
 	is, err := sessionfmt.OpenReader(was.Name, was.Plain(), opt)
 	if err != nil {

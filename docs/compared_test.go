@@ -13,7 +13,7 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// comparedMark begins the table of session-format.md that the tables of compared rules make.
+// comparedMark begins the table of compared.md that the tables of compared rules make.
 var comparedMark = regexp.MustCompile(`(?m)^<!-- compared -->\n(?:\|.*\n)*`)
 
 // TestCompared holds the table of compared rules to what tests compared.
@@ -34,14 +34,14 @@ func TestCompared(t *testing.T) {
 			add(d.Name, d.Rules)
 		}
 	}
-	data := must.Get(os.ReadFile("session-format.md"))
+	data := must.Get(os.ReadFile("compared.md"))
 	if !comparedMark.Match(data) {
-		t.Fatal("session-format.md has no table of compared rules")
+		t.Fatal("compared.md has no table of compared rules")
 	}
 	want := comparedMark.ReplaceAllLiteral(data, []byte(text))
 	if *update {
-		must.Do(os.WriteFile("session-format.md", want, 0o644))
+		must.Do(os.WriteFile("compared.md", want, 0o644))
 	} else if string(want) != string(data) {
-		t.Error("session-format.md has another table of compared rules; go test ./docs -run Compared -update")
+		t.Error("compared.md has another table of compared rules; go test ./docs -run Compared -update")
 	}
 }

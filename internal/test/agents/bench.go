@@ -53,7 +53,7 @@ func Main(m *testing.M, benches ...*Bench) {
 	playJob(all...)
 	o := &options
 	if flag.Lookup("update") == nil {
-		flag.BoolVar(&o.update, "update", false, "write what was compared to compared.go and docs/session-format.md")
+		flag.BoolVar(&o.update, "update", false, "write what was compared to compared.go and docs/compared.md")
 	}
 	flag.BoolVar(&o.record, "record", false, "write what is played to testdata/recorded")
 	flag.BoolVar(&o.newest, "newest", false, "also play the newest version on npm")
@@ -104,7 +104,7 @@ func (b *Bench) script(name string) string {
 
 // Recorded compares the recordings with what is replayed, with the records that the program made of its requests and
 // without. What is called exact has to be equal. The rows of compared.go, and those of the agent in the table of
-// docs/session-format.md, are made of it.
+// docs/compared.md, are made of it.
 func (b *Bench) Recorded(t *testing.T) {
 	if !listed(options.agents, b.Agent.Name) {
 		t.Skip("left out: -agents names others")
@@ -147,7 +147,7 @@ func (b *Bench) Recorded(t *testing.T) {
 	golden.Lines(t, b.in("entries.txt"), lines)
 	file := or(b.Compared, "compared.go")
 	tally.Hold(t, updates(), file, or(b.Package, b.Agent.Name), variable(file))
-	table.Hold(t, updates(), filepath.Join(testenv.Root(t), "docs/session-format.md"), b.Agent.Name)
+	table.Hold(t, updates(), filepath.Join(testenv.Root(t), "docs/compared.md"), b.Agent.Name)
 	t.Logf("%d requests are in no session: for titles and summaries, and those that failed\n%s", lost,
 		table.By(func(r Row) Row { r.Script, _, _ = strings.Cut(r.Script, "@"); r.Model = ""; return r }))
 }

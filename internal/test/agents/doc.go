@@ -10,7 +10,7 @@
 //
 // Recordings of a program hold its prompts, which are not ours to publish. What is committed is a skeleton of a
 // recording ([Skeleton]), which has to compare as the recording does. [Bench.Recorded] compares these in every run of
-// the tests, and holds what they show: the dialect's compared rules, and the table of docs/session-format.md.
+// the tests, and holds what they show: the dialect's compared rules, and the table of docs/compared.md.
 //
 // To add an agent: write name.go with an [Agent] (its package, versions, store, environment and arguments); scripts in
 // testdata/scripts of its dialect, each with what its author expects to be sent; and a test with a [Bench], whose

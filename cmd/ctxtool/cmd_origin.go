@@ -39,7 +39,7 @@ func runOrigin(e *env, o *originOptions, args []string) error {
 		return err
 	}
 	opt := origin.Options{Files: files, Open: e.opening(1)}
-	opt.Open.Opened = nil
+	opt.Open.Opened, opt.Open.Through = nil, nil // texts are compared as they are; what is shown is redacted
 	dir := e.disk.Path(".")
 	isFile := e.disk.Has(name)
 	if isFile {
@@ -75,36 +75,46 @@ func runOrigin(e *env, o *originOptions, args []string) error {
 	if err != nil {
 		return err
 	}
+	call := firstCall(found)
+	if e.redactor != nil {
+		origin.Redact(found, e.redactor.Text)
+	}
 	if err = e.print(&o.answer, filesOf(files), found); err != nil || !o.open {
 		return err
 	}
-	return e.openCall(found)
+	return e.openAt(call.File, call.ID)
 }
 
-// openCall opens the page of the session that wrote the first of the lines, at the call.
-func (e *env) openCall(found any) error {
-	var calls []origin.Call
+// firstCall returns the call that wrote the first of the lines that a session wrote, an empty one if there is none.
+func firstCall(found any) (c origin.Call) {
 	switch f := found.(type) {
 	case *origin.File:
 		for _, l := range f.Lines {
 			if l.Call != nil {
-				calls = append(calls, f.Calls[*l.Call])
+				return f.Calls[*l.Call]
 			}
 		}
 	case *origin.Change:
-		calls = f.Calls
+		for _, c := range f.Calls {
+			return c
+		}
 	}
-	if len(calls) == 0 {
+	return c
+}
+
+// openAt opens the page of a session at an entry.
+func (e *env) openAt(file, entry string) error {
+	if file == "" {
 		return sessionfmt.Errorf("--open: no session is known to have written these lines")
 	}
-	page, cmd, known := &renderOptions{entry: calls[0].ID}, &cobra.Command{}, len(e.checks)
+	page, cmd, known := &renderOptions{entry: entry}, &cobra.Command{}, len(e.checks)
 	page.define(&flagSet{cmd.Flags(), e, cmd})
 	for _, check := range e.checks[known:] {
 		if err := check(); err != nil {
 			return err
 		}
 	}
-	return page.browse(e, []string{calls[0].File})
+	return page.browse(e, []string{file})
 }
 
 // lines splits FILE:LINE-LINE.

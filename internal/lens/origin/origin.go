@@ -169,7 +169,7 @@ func (r *Repo) file(name string) (rel, text string, err error) {
 	}
 	rel = filepath.ToSlash(rel)
 	data, readErr := os.ReadFile(abs)
-	if info, err := os.Stat(abs); err == nil && !info.Mode().IsRegular() {
+	if info, err := os.Lstat(abs); err == nil && !info.Mode().IsRegular() {
 		return "", "", sessionfmt.Errorf("not a file").In(name).Hinted("name a file, a commit or a session")
 	}
 	committed, err := r.text("HEAD", rel)

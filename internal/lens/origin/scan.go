@@ -38,6 +38,7 @@ type write struct {
 	call   string // its id
 	tool   string
 	at     int64 // milliseconds since 1970
+	copied bool  // from another session
 }
 
 // scan returns what the sessions wrote to the wanted files, in the order of time. wanted has the present name of a
@@ -65,20 +66,27 @@ func (r *Repo) scan(opt Options, wanted map[string]string) (all []*write, found 
 	return once(all), found
 }
 
-// once leaves out copies of calls: a fork or a resumed session repeats what it continues.
+// once leaves out copies of calls: a fork or a resumed session repeats what it continues. The original owns them.
 func once(all []*write) []*write {
 	type key struct {
-		call, path string
-		at         int64
+		call, path, texts string
 	}
-	seen := map[key]*session{}
-	return slices.DeleteFunc(all, func(w *write) bool {
-		k := key{w.call, w.path, w.at}
-		if first := seen[k]; first != nil && first != w.of && w.call != "" {
-			return true
+	first := map[key]*write{}
+	of := func(w *write) key {
+		k := key{w.call, w.path, w.Text}
+		for _, e := range w.Edits {
+			k.texts += "\x00" + e.Old + "\x00" + e.New
 		}
-		seen[k] = w.of
-		return false
+		return k
+	}
+	for _, w := range all {
+		if had := first[of(w)]; had == nil || had.copied && !w.copied {
+			first[of(w)] = w
+		}
+	}
+	return slices.DeleteFunc(all, func(w *write) bool {
+		owner := first[of(w)]
+		return w.call != "" && owner.of != w.of
 	})
 }
 
@@ -143,7 +151,7 @@ func (r *Repo) session(opt Options, f *store.File, wanted map[string]string, nee
 		return nil, true
 	}
 	open := opt.Open
-	open.Workers = 1
+	open.Workers, open.Origins = 1, true
 	s, err := sessionfmt.Open(f.Name, open)
 	if err != nil {
 		return nil, true
@@ -155,6 +163,8 @@ func (r *Repo) session(opt Options, f *store.File, wanted map[string]string, nee
 // writes returns what a session wrote to the wanted files. Branches that it left count: their calls ran too.
 func (r *Repo) writes(s *sessionfmt.Session, of *session, wanted map[string]string, needles [][]byte) (all []*write) {
 	lines, open := s.NewReader(), map[string][]*write{}
+	header, _ := s.HeaderLine()
+	origins := s.Origins(header)
 	for i := range s.Len() {
 		kind := s.Kind(i)
 		if kind != jsonl.Assistant && kind != jsonl.ToolResult || kind == jsonl.ToolResult && len(open) == 0 {
@@ -179,11 +189,12 @@ func (r *Repo) writes(s *sessionfmt.Session, of *session, wanted map[string]stri
 			}
 			continue
 		}
+		_, copied := origins.Copied(i)
 		for c := range activity.Calls(m) {
 			for _, ch := range c.Changes() {
 				if name := of.root.file(r, cmp.Or(ch.To, ch.Path), ch.Dir, wanted); name != "" {
 					open[c.ID] = append(open[c.ID], &write{FileChange: plainText(ch), of: of, path: name, record: i,
-						call: c.ID, tool: c.Tool, at: at})
+						call: c.ID, tool: c.Tool, at: at, copied: copied})
 				}
 			}
 		}

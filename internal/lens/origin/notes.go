@@ -45,10 +45,14 @@ func (r *Repo) noted(files []*traced) *notes {
 	}
 	said, _ := r.gitIn(r.Top, []byte(strings.Join(ids, "\n")), "log", "--stdin", "--no-walk",
 		"--format=%H %(trailers:key=Entire-Checkpoint,valueonly,separator=%x20)")
+	checkpoints := map[string][]string{}
 	for line := range strings.Lines(said) {
 		words := strings.Fields(line)
-		for _, checkpoint := range words[min(1, len(words)):] {
-			n.sessions[words[0]] = append(n.sessions[words[0]], r.checkpoint(checkpoint)...)
+		for _, id := range words[min(1, len(words)):] {
+			if _, known := checkpoints[id]; !known {
+				checkpoints[id] = r.checkpoint(id)
+			}
+			n.sessions[words[0]] = append(n.sessions[words[0]], checkpoints[id]...)
 		}
 	}
 	return n
@@ -101,7 +105,7 @@ func (n *notes) of(t *traced, i int) (all []Note) {
 	}
 	if sessions := n.sessions[b.commit.ID]; len(sessions) > 0 && ours != "" {
 		note := Note{"Entire", sessions[0], "names another session"}
-		if slices.Contains(sessions, ours) {
+		if slices.ContainsFunc(sessions, func(id string) bool { return strings.HasSuffix(id, ours) }) { // after a date
 			note = Note{"Entire", ours, "agrees"}
 		}
 		all = append(all, note)

@@ -24,6 +24,11 @@ var tried = []string{
 	`{"patch":[{"op":"compaction_apply","scope":"cached","summary":"s","firstKeptMessageIndex":1,"timestamp":5,WHY}]}`,
 	`{"patch":[{"op":"messages_uncached_append","scope":"uncached","messages":[{"role":"user","content":"Remember.","timestamp":5}]}]}`,
 	`{"patch":[{"op":"tools_set","scope":"cached","tools":[{"name":"read","description":"d","parameters":{}}],WHY}]}`,
+	`{"patch":[{"op":"tools_remove","scope":"cached","toolNames":["read","none"],WHY},{"op":"tools_replace","scope":"cached",` +
+		`"tools":[{"name":"write","description":"w","parameters":{}}],WHY}]}`,
+	`{"patch":[{"op":"system_part_remove","scope":"cached","partName":"none",WHY},{"op":"options_set","scope":"cached",WHY}]}`,
+	`{"patch":[{"op":"compaction_apply","scope":"cached","summary":"s","firstKeptMessageIndex":99,"timestamp":5,WHY},` +
+		`{"op":"messages_cached_replace","scope":"uncached","messages":[],WHY}]}`,
 	`{"patch":[{"op":"unknown","scope":"cached",WHY}]}`,
 }
 

@@ -16,13 +16,13 @@ import (
 
 // ExecPass returns the pass that asks a command, as the running agent asks a hook before a
 // request (docs/guide/hooks.md). The command may remove messages and replace their texts.
-func ExecPass(ctx context.Context, c shell.Command) *Pass {
+func ExecPass(ctx context.Context, c hook.Command) *Pass {
 	p := NewPass("exec:"+c.Line, "change messages as a hook does", func(w *Work) error { return w.exec(ctx, c) })
 	p.System = "ctxtool"
 	return p
 }
 
-func (w *Work) exec(ctx context.Context, c shell.Command) error {
+func (w *Work) exec(ctx context.Context, c hook.Command) error {
 	for i := range w.Messages {
 		if m := &w.Messages[i]; m.Removed || m.Edited || m.Heads {
 			return fmt.Errorf("pass exec:%s must come before passes that change messages", shell.Short(c.Line, 80))
@@ -64,7 +64,7 @@ func (w *Work) exec(ctx context.Context, c shell.Command) error {
 }
 
 // take makes one change of a command.
-func (w *Work) take(c shell.Command, d *diff.Difference, m diff.MessageChange, k int, live []int) error {
+func (w *Work) take(c hook.Command, d *diff.Difference, m diff.MessageChange, k int, live []int) error {
 	const why = "by the command"
 	switch m.Change {
 	case diff.Kept:

@@ -6,11 +6,11 @@ import (
 	"regexp"
 	"testing"
 
-	"ctxtool/internal/read/dialect"
 	"ctxtool/internal/read/dialect/pi"
-	"ctxtool/internal/read/rule"
 	"ctxtool/internal/test/must"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/dialect"
+	"ctxtool/sessionfmt/rule"
 )
 
 // comparedMark begins the table of compared.md that the tables of compared rules make.

@@ -42,13 +42,13 @@ func layerOf(pkg string) int {
 // modules are the packages that import a module of others, by the beginning of its path.
 var modules = map[string]string{
 	"github.com/chromedp/":                       "internal/test/browser",
-	"github.com/clipperhouse/displaywidth":       "render",
+	"github.com/clipperhouse/displaywidth":       "internal/out/show",
 	"github.com/gofrs/flock":                     "sessionfmt",
 	"github.com/google/jsonschema-go/jsonschema": "internal/lens/check",
 	"github.com/klauspost/compress/flate":        "internal/out/html",
 	"github.com/klauspost/compress/zstd":         "internal/out/export internal/read/keep internal/test/agents internal/test/gen/tables replay/tokens sessionfmt",
 	"github.com/modelcontextprotocol/go-sdk/mcp": "internal/out/serve",
-	"github.com/olekukonko/tablewriter":          "render",
+	"github.com/olekukonko/tablewriter":          "internal/out/show",
 	"github.com/pelletier/go-toml/v2":            "internal/out/config internal/lens/redact internal/lens/gate internal/out/serve",
 	"github.com/sergi/go-diff/diffmatchpatch":    "internal/read/linediff",
 	"github.com/spf13/cobra":                     "cmd/ctxtool internal/base/help",

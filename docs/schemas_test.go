@@ -72,7 +72,7 @@ type structs struct {
 }
 
 // reading is the struct that reports embed: its table is not repeated in theirs.
-const reading = "internal/read/dialect.Reading"
+const reading = "sessionfmt/dialect.Reading"
 
 var headingOrMark = regexp.MustCompile(`(?m)^#+ (.*)\n|^<!-- struct (\S+?) ?(?:less .*)?-->`)
 
@@ -233,13 +233,16 @@ func (s *structs) resolve(t *testing.T, pkg, in string, e ast.Expr) (string, str
 	case *ast.StarExpr:
 		return s.resolve(t, pkg, in, e.X)
 	case *ast.Ident:
+		if of, ok := s.open(t, pkg).types[e.Name].(*ast.SelectorExpr); ok { // another name for a type of a public package
+			return s.resolve(t, pkg, e.Name, of)
+		}
 		return pkg, e.Name
 	case *ast.SelectorExpr:
 		from := e.X.(*ast.Ident).Name
 		for _, i := range s.open(t, pkg).files[in].Imports {
 			path, _ := strconv.Unquote(i.Path.Value)
 			if rest, ok := strings.CutPrefix(path, "ctxtool/"); ok && (i.Name != nil && i.Name.Name == from || i.Name == nil && filepath.Base(rest) == from) {
-				return rest, e.Sel.Name
+				return s.resolve(t, rest, "", e.Sel)
 			}
 		}
 	}
@@ -318,7 +321,7 @@ func (s *structs) typeOf(t *testing.T, f field, e ast.Expr) (typ string, deeper 
 	case *ast.StructType:
 		all := s.fields(t, pkg, name)
 		if slices.ContainsFunc(all, func(f field) bool { return f.what != "" }) {
-			if pkg == f.pkg {
+			if _, here := e.(*ast.Ident); here || pkg == f.pkg { // declared in the same package, or named there
 				deeper = [2]string{pkg, name}
 			}
 			return "object", deeper

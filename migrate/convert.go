@@ -11,10 +11,10 @@ import (
 	"slices"
 	"time"
 
-	"ctxtool/internal/read/dialect"
 	"ctxtool/internal/read/ops"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 

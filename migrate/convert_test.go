@@ -11,12 +11,12 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/read/dialect"
 	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/gen/tables"
 	"ctxtool/internal/test/must"
 	"ctxtool/internal/test/testenv"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 	_ "ctxtool/sessionfmt/sqlite"
 )

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strconv"
 
-	"ctxtool/internal/read/dialect"
 	"ctxtool/internal/read/dialect/pi"
-	"ctxtool/internal/read/rule"
+	"ctxtool/sessionfmt/dialect"
+	"ctxtool/sessionfmt/rule"
 )
 
 // use adds rules to those of the path.

@@ -8,11 +8,11 @@ import (
 	"strconv"
 	"strings"
 
-	"ctxtool/internal/read/rule"
 	"ctxtool/replay/models"
 	"ctxtool/replay/origin"
 	"ctxtool/replay/prompt"
 	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/rule"
 )
 
 // An Envelope is what a model gets with one request: prompt, tools, messages and options. It is

@@ -7,9 +7,9 @@ import (
 	"sort"
 
 	"ctxtool/internal/read/ops"
-	"ctxtool/internal/read/rule"
 	"ctxtool/replay/origin"
 	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/rule"
 )
 
 // A state is what a replay has built so far. Copying it makes a snapshot.

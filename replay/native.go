@@ -4,10 +4,10 @@ import (
 	"iter"
 	"slices"
 
-	"ctxtool/internal/read/dialect"
-	"ctxtool/internal/read/rule"
 	"ctxtool/replay/models"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/rule"
 )
 
 // Native are the messages of the request as the session's own agent sends them. Prompt and tools are not among

@@ -5,11 +5,11 @@ import (
 	"iter"
 	"slices"
 
-	"ctxtool/internal/read/dialect"
-	"ctxtool/internal/read/rule"
 	"ctxtool/replay/origin"
 	"ctxtool/replay/prompt"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/rule"
 )
 
 // A record is what the agent recorded of the request of an envelope, once it is read.

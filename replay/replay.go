@@ -17,11 +17,11 @@ import (
 	"fmt"
 	"iter"
 
-	"ctxtool/internal/read/rule"
 	"ctxtool/replay/models"
 	"ctxtool/replay/prompt"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/rule"
 )
 
 // Options configure a replay.

@@ -3,12 +3,12 @@ package replay
 import (
 	"slices"
 
-	"ctxtool/internal/read/dialect"
 	"ctxtool/internal/read/dialect/pi"
 	"ctxtool/internal/read/ops"
-	"ctxtool/internal/read/rule"
 	"ctxtool/replay/origin"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/rule"
 )
 
 // step applies the entry at an index of the path, and returns the rule by which it did.

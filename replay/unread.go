@@ -5,9 +5,9 @@ import (
 	"maps"
 	"slices"
 
-	"ctxtool/internal/read/dialect"
 	"ctxtool/internal/read/fields"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/dialect"
 )
 
 // doubt adds a finding for each field of the context's lines, and each part of a type, that nothing reads and no

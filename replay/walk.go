@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"ctxtool/internal/base/work"
-	"ctxtool/internal/read/rule"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/rule"
 )
 
 // A Step is the effect of one entry.

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"ctxtool/internal/read/dialect"
 	"ctxtool/replay/models"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 

@@ -19,8 +19,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"ctxtool/internal/read/dialect"
 	"ctxtool/internal/read/unread"
+	"ctxtool/sessionfmt/dialect"
 )
 
 // copies are copies of databases. SQLite reads these, so that it never opens or locks the files

@@ -3,7 +3,7 @@ package sessionfmt
 import (
 	"bytes"
 	"cmp"
-	"ctxtool/internal/read/dialect"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 	"io"
 )

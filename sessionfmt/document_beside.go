@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"ctxtool/internal/read/dialect"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 

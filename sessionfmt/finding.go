@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"ctxtool/internal/read/dialect"
+	"ctxtool/sessionfmt/dialect"
 )
 
 // A Finding is a defect of a session, or something that pi would not read as its writer meant

@@ -12,7 +12,6 @@ import (
 
 	"ctxtool/internal/base/parallel"
 	"ctxtool/internal/base/scratch"
-	"ctxtool/internal/read/dialect"
 	"ctxtool/internal/read/dialect/claude"
 	"ctxtool/internal/read/dialect/cline"
 	"ctxtool/internal/read/dialect/codex"
@@ -24,8 +23,9 @@ import (
 	"ctxtool/internal/read/dialect/qwen"
 	"ctxtool/internal/read/dialect/swecli"
 	"ctxtool/internal/read/dialect/yagent"
-	"ctxtool/internal/read/rule"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/rule"
 )
 
 // dialects are the formats of other agents that are read. A new one is a line here.

@@ -7,9 +7,9 @@ import (
 	"iter"
 	"unicode/utf8"
 
-	"ctxtool/internal/read/dialect"
-	"ctxtool/internal/read/rule"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/rule"
 )
 
 // An arrangement makes entries of the lines of another agent's session, while they are read.

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"ctxtool/internal/read/dialect"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 

@@ -3,9 +3,9 @@ package sessionfmt
 import (
 	"slices"
 
-	"ctxtool/internal/read/dialect"
-	"ctxtool/internal/read/rule"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/rule"
 )
 
 // A ruling is which rules made the entries of another agent's session. Records mostly share a few sets.

@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 
 	"ctxtool/internal/base/parallel"
-	"ctxtool/internal/read/dialect"
-	"ctxtool/internal/read/rule"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/rule"
 )
 
 // A record is the index entry of one JSON line: 24 bytes, in addition to its id.

@@ -7,9 +7,9 @@ import (
 
 	"ctxtool/internal/base/scratch"
 	"ctxtool/internal/base/work"
-	"ctxtool/internal/read/dialect"
-	"ctxtool/internal/read/rule"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/rule"
 )
 
 // A Reader reads records of a session. Reading in file order is cheap. It is not safe for

@@ -1,7 +1,7 @@
 package sessionfmt
 
 import (
-	"ctxtool/internal/read/dialect"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 

@@ -32,7 +32,7 @@ import (
 	"slices"
 	"time"
 
-	"ctxtool/internal/read/dialect"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 

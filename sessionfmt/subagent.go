@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 
 	"ctxtool/internal/base/scratch"
-	"ctxtool/internal/read/dialect"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 

@@ -8,7 +8,7 @@ import (
 	"os"
 	"slices"
 
-	"ctxtool/internal/read/dialect"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 

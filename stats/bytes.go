@@ -8,13 +8,13 @@ import (
 	"slices"
 	"strings"
 
-	"ctxtool/internal/base/table"
-	"ctxtool/internal/read/dialect"
 	"ctxtool/internal/read/phrase"
 	"ctxtool/replay"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/stats/table"
 )
 
 // bytesLens measures the request at the point, and the lines of the file.

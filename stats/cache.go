@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"ctxtool/internal/base/table"
 	"ctxtool/internal/lens/cache"
 	"ctxtool/replay"
+	"ctxtool/stats/table"
 )
 
 // cacheLens summarizes the account of package cache for the path to the point.

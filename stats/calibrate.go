@@ -6,10 +6,10 @@ import (
 	"math"
 	"slices"
 
-	"ctxtool/internal/base/table"
 	"ctxtool/internal/read/phrase"
 	"ctxtool/replay"
 	"ctxtool/replay/models"
+	"ctxtool/stats/table"
 )
 
 // calibrationLens fits the ratio between a model's tokens and the counter's.

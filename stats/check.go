@@ -1,8 +1,9 @@
 package stats
 
 import (
-	"ctxtool/internal/base/table"
 	"ctxtool/internal/lens/check"
+	"ctxtool/sessionfmt"
+	"ctxtool/stats/table"
 )
 
 // checkLens counts what ctxtool check finds.
@@ -33,6 +34,24 @@ type CheckWorst struct {
 	Text     string `json:"text"` // one sentence
 }
 
+// A Finding is damage at one place of a file.
+type Finding struct {
+	Code, Severity string // of the check; error, warning or info
+	Line           int    // from 1; 0 for the whole file
+	Entry          string // its id; empty if no entry has the damage
+	Text, Fix      string // one sentence; the command that fixes it
+}
+
+// damage returns the options with which to open a session for the lens check, and a function that then reports its
+// damage.
+func (l *lensRun) damage(name string) (sessionfmt.Options, func(s *sessionfmt.Session)) {
+	if l.Check != nil {
+		return l.Check(name, l.Open)
+	}
+	open, found := check.Opening(name, check.Options{Models: l.Options.Replay.Models, Now: l.Now, Open: l.Open})
+	return open, func(s *sessionfmt.Session) { l.check(found(s)) }
+}
+
 // check counts findings.
 func (l *lensRun) check(found *check.Report) {
 	p := &CheckPart{}
@@ -51,9 +70,13 @@ func (l *lensRun) check(found *check.Report) {
 				Text: f.Text}
 		}
 	}
-	l.Report.Check, l.Report.Damage = p, found
-	if l.each != nil {
-		l.each.Findings = found.Findings
+	l.Report.Check = p
+	if l.each == nil {
+		return
+	}
+	for _, f := range found.Findings {
+		l.each.Findings = append(l.each.Findings,
+			Finding{f.Code, f.Severity.String(), f.Line, f.Entry, f.Text, f.Fix})
 	}
 }
 

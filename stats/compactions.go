@@ -6,13 +6,13 @@ import (
 	"slices"
 	"strings"
 
-	"ctxtool/internal/base/table"
 	"ctxtool/internal/lens/survival"
 	"ctxtool/internal/read/ops"
 	"ctxtool/internal/read/phrase"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/stats/table"
 )
 
 // compactionsLens reports the effect and the losses of each compaction on the path.
@@ -41,15 +41,15 @@ var compactionsLens = Lens{
 
 // A CompactionsPart is the compactions of the path, or of the paths of several sessions.
 type CompactionsPart struct {
-	Count    int               `json:"count"`       // number of compactions
-	Triggers map[string]int    `json:"triggers"`    // numbers by `trigger`
-	Bands    map[string]int    `json:"bands"`       // numbers by `band`
-	Split    int               `json:"split"`       // those that split a turn
-	Loops    int               `json:"loops"`       // those in a loop that frees nothing
-	Before   int64             `json:"before"`      // sum of tokens
-	After    int64             `json:"after"`       // sum of tokens
-	Survival survival.Survival `json:"survival"`    // sums
-	List     []Compacting      `json:"compactions"` // in order
+	Count    int            `json:"count"`       // number of compactions
+	Triggers map[string]int `json:"triggers"`    // numbers by `trigger`
+	Bands    map[string]int `json:"bands"`       // numbers by `band`
+	Split    int            `json:"split"`       // those that split a turn
+	Loops    int            `json:"loops"`       // those in a loop that frees nothing
+	Before   int64          `json:"before"`      // sum of tokens
+	After    int64          `json:"after"`       // sum of tokens
+	Survival Survival       `json:"survival"`    // sums
+	List     []Compacting   `json:"compactions"` // in order
 }
 
 // A Compacting is a compaction: an entry, or a transform that has the effect or the name of
@@ -82,8 +82,8 @@ type Compacting struct {
 	Split      bool   `json:"split"`               // the first of these is within a turn
 	// files, commands, open failures and demands of the replaced messages, and how many the summary keeps;
 	// each `{of, found}`; `ctxtool forgot` lists the others
-	Survival survival.Survival `json:"survival"`
-	Loops    []string          `json:"loops,omitempty"` // why it is part of a loop
+	Survival Survival `json:"survival"`
+	Loops    []string `json:"loops,omitempty"` // why it is part of a loop
 
 	limit    int64   // the threshold, 0 if the window is unknown
 	expected float64 // tokens after, as a provider would count them
@@ -160,7 +160,7 @@ func (w *compactionWalk) boundary(a replay.Step, b *survival.Boundary) {
 	_, window, _, err := a.Envelope().Model()
 	w.l.fail(err)
 	w.judge(&c, line.Get("trigger"), window)
-	c.Summarized, c.Kept, c.Split, c.Survival = len(b.Gone), b.Kept, b.Split, b.Survival
+	c.Summarized, c.Kept, c.Split, c.Survival = len(b.Gone), b.Kept, b.Split, survivalOf(&b.Survival)
 	if b.FirstKept >= 0 {
 		c.FirstKept = s.ID(b.FirstKept)
 	}

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/lens/survival"
 	"ctxtool/replay"
 	"ctxtool/stats"
 )
@@ -83,13 +82,7 @@ func TestCompactions(t *testing.T) {
 }
 
 // lost is how much was kept, and what was not.
-func lost(k survival.Kept) string {
-	what := []string{}
-	for _, f := range k.Lost {
-		what = append(what, f.What)
-	}
-	return fmt.Sprintf("%d/%d %s", k.Found, k.Of, what)
-}
+func lost(k stats.Kept) string { return fmt.Sprintf("%d/%d %s", k.Found, k.Of, k.Lost) }
 
 // TestSecondSummary: what the first summary still told can be lost by the second, what
 // it had lost already cannot.

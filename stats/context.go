@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"slices"
 
-	"ctxtool/internal/base/table"
 	"ctxtool/replay"
 	"ctxtool/replay/models"
 	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/stats/table"
 )
 
 // contextLens counts the request at the point by category.

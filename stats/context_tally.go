@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	"ctxtool/internal/base/table"
 	"ctxtool/internal/read/activity"
 	"ctxtool/replay"
 	"ctxtool/replay/prompt"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/stats/table"
 )
 
 // A contextTally counts the request at the point.

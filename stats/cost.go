@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"ctxtool/internal/base/table"
 	"ctxtool/replay/models"
+	"ctxtool/stats/table"
 )
 
 // costLens adds up usage and cost of model calls, on all branches, as pi's own totals do

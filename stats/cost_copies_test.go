@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"ctxtool/internal/read/dialect"
 	"ctxtool/internal/test/gen/tables"
 	"ctxtool/internal/test/must"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 	"ctxtool/stats"
 )

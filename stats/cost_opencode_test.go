@@ -4,10 +4,10 @@ import (
 	"database/sql"
 	"testing"
 
-	"ctxtool/internal/read/dialect"
 	"ctxtool/internal/test/must"
 	"ctxtool/internal/test/testenv"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 
 	_ "ctxtool/sessionfmt/sqlite"

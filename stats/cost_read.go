@@ -6,8 +6,8 @@ import (
 	"slices"
 	"sync"
 
-	"ctxtool/internal/read/dialect"
 	"ctxtool/replay/models"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 

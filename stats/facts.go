@@ -5,8 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 
-	"ctxtool/internal/lens/cache"
-	"ctxtool/internal/lens/check"
 	"ctxtool/internal/lens/reuse"
 	"ctxtool/internal/read/activity"
 	"ctxtool/internal/read/outline"
@@ -24,13 +22,13 @@ type Facts struct {
 	Session  *sessionfmt.Session
 	Replay   *replay.Replay
 	Book     *ledger.Ledger    // with the requests of all branches
-	Account  *cache.Report     // of all branches too
+	Point    int               // the record at which the path ends
 	Calls    []Call            // of models, by the lens cost, in the order of the file
 	Tools    []ToolCall        // by the lens session, in the order in which they were called
 	Own      CostSum           // of the calls that no other session owns, each once
 	Compacts []int             // the records that are compactions, by the lens session
+	Findings []Finding         // by the lens check
 	Removed  map[int32]Removal // what removed messages from the context of the path, by their number
-	Findings []check.Finding   // by the lens check
 
 	origins sessionfmt.Origins
 	answer  Call              // what is known of the record that is being read
@@ -61,7 +59,7 @@ type ToolCall struct {
 	Result  int    // record of the result, -1 for none
 	ID      string // the provider's
 	Tool    string
-	Action  activity.Action
+	Action  string // what it does: read, edit, run and so on; empty for others
 	Subject string // its command, pattern or file, or a part of it
 	Outcome string
 	Used    *bool // whether a later answer uses what only the result had said; nil if nobody could
@@ -125,8 +123,7 @@ func (f *Facts) read(l *lensRun, see func(*Facts) error) {
 		before = now
 	})
 	l.Last = append(l.Last, func() {
-		var err error
-		f.Report, f.Session, f.Replay, f.Book = l.Report, l.Session, l.Replay, l.Book
+		f.Report, f.Session, f.Replay, f.Book, f.Point = l.Report, l.Session, l.Replay, l.Book, l.Point
 		for i := range l.Report.Cost.calls {
 			c := &l.Report.Cost.calls[i]
 			one := &f.Calls[i]
@@ -143,8 +140,7 @@ func (f *Facts) read(l *lensRun, see func(*Facts) error) {
 			f.Tools[i].Used = f.reuse.Used(f.Tools[i].ID)
 		}
 		f.origins = l.Origins
-		f.Account, err = cache.Account(l.Book, cache.Options{Leaf: l.Point, All: true, Copied: f.Copied})
-		if l.fail(err); l.err == nil {
+		if l.err == nil {
 			l.fail(see(f))
 		}
 	})
@@ -199,7 +195,7 @@ func (f *Facts) uses(record int, b *jsonl.Block) int {
 	}
 	c := activity.New(b.Name.Text(), b.ID.Text(), b.Args)
 	f.Tools = append(f.Tools, ToolCall{
-		Record: record, Result: -1, ID: c.ID, Tool: f.name(b.Name), Action: c.Action,
+		Record: record, Result: -1, ID: c.ID, Tool: f.name(b.Name), Action: c.Action.String(),
 		Subject: outline.FirstWords(c.Beginning(mostSubject)), Asked: int64(len(b.Args)),
 	})
 	return len(f.Tools) - 1

@@ -8,12 +8,12 @@ import (
 	"strings"
 
 	"ctxtool/internal/base/lazy"
-	"ctxtool/internal/base/table"
 	"ctxtool/internal/read/phrase"
 	"ctxtool/replay"
 	"ctxtool/replay/ledger"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/stats/table"
 )
 
 // growthLens follows the size of the context by request.

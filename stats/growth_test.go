@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/base/table"
 	"ctxtool/replay"
 	"ctxtool/stats"
+	"ctxtool/stats/table"
 )
 
 // TestGrowthSizes: what the provider recorded, and where it did not our count and what

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/lens/survival"
 	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/must"
 	"ctxtool/replay"
@@ -273,7 +272,7 @@ func checkCompactions(t *testing.T, r *stats.Report) {
 	t.Helper()
 	for _, c := range r.Compactions.List {
 		s := c.Survival
-		for _, k := range []survival.Kept{s.Paths, s.Commands, s.Errors, s.Constraints} {
+		for _, k := range []stats.Kept{s.Paths, s.Commands, s.Errors, s.Constraints} {
 			if k.Found > k.Of || len(k.Lost) != k.Of-k.Found {
 				t.Errorf("%s: %+v", c.Entry, k)
 			}

@@ -7,13 +7,13 @@ import (
 	"slices"
 	"strings"
 
-	"ctxtool/internal/base/table"
 	"ctxtool/internal/lens/survival"
 	"ctxtool/internal/read/outline"
 	"ctxtool/internal/read/phrase"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/stats/table"
 )
 
 // sessionLens counts what a session contains, on all branches.

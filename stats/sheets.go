@@ -6,11 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"ctxtool/internal/base/table"
-	"ctxtool/internal/lens/survival"
 	"ctxtool/internal/read/phrase"
 	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
+	"ctxtool/stats/table"
 )
 
 // A col is a column of a table of rows of one type.
@@ -98,7 +97,7 @@ var triggerColumns = []col[*Compacting]{
 }
 
 // found is how many facts were found, nothing of none.
-func found(k survival.Kept) string {
+func found(k Kept) string {
 	if k.Of == 0 {
 		return ""
 	}

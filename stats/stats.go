@@ -15,15 +15,14 @@ import (
 	"strings"
 	"time"
 
-	"ctxtool/internal/base/table"
-	"ctxtool/internal/lens/check"
-	"ctxtool/internal/read/dialect"
 	"ctxtool/replay"
 	"ctxtool/replay/ledger"
 	"ctxtool/replay/models"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/stats/table"
 )
 
 // A Lens is one kind of statistics. It adds a part to the report of a session; the parts of
@@ -69,7 +68,10 @@ type Options struct {
 
 	// Entries returns ids of entries whose lines the report must contain; may be nil.
 	Entries func(r *Report) []string
-	Check   check.Options // of the lens check
+	Now     time.Time // of the lens check, for which a torn tail of a moment ago is still being written
+	// Check takes the place of the lens check: it returns the options with which to open the session called name,
+	// and a function that then looks at it. The report lacks the part of the lens. May be nil.
+	Check func(name string, open sessionfmt.Options) (sessionfmt.Options, func(*sessionfmt.Session))
 
 	// End is called while the session is open, with the ledger of all branches and the context at the
 	// point. The report then lacks the lens check. May be nil.
@@ -101,7 +103,6 @@ type Report struct {
 
 	Path    string         `json:"-"` // of the file from the current folder
 	Lines   map[string]int `json:"-"` // from 1, of the entries that were asked for
-	Damage  *check.Report  `json:"-"` // of the lens check
 	Project string         `json:"-"` // the header's folder
 	fits    bool           // it has what was asked for; see Fits
 	placed  bool           // so are its project and agent
@@ -190,11 +191,9 @@ func (o *Options) Read(name string) (*Report, error) {
 		l.Calls = append(l.Calls, l.fit)
 	}
 	open := o.Open
-	var damage func(*sessionfmt.Session) *check.Report
+	var damage func(*sessionfmt.Session)
 	if l.checked {
-		opt := o.Check
-		opt.Open = open
-		open, damage = check.Opening(name, opt)
+		open, damage = l.damage(name)
 	}
 	if o.End != nil {
 		l.Requests, l.Hashes = true, true
@@ -237,7 +236,7 @@ func (o *Options) Read(name string) (*Report, error) {
 	l.Records, l.Calls, l.Indexed, l.fields = nil, nil, nil, callRecord{}
 	l.walk()
 	if l.checked {
-		l.check(damage(s))
+		damage(s)
 	}
 	if l.Entries != nil {
 		l.Report.Lines = map[string]int{}

@@ -8,13 +8,12 @@ import (
 	"strings"
 	"time"
 
-	"ctxtool/internal/read/dialect"
 	"ctxtool/internal/read/outline"
 	"ctxtool/internal/read/store"
-	"ctxtool/internal/read/unread"
 	"ctxtool/replay"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -28,7 +27,7 @@ type Summary struct {
 	File   string `json:"file"` // as a command takes it
 	Ref    string `json:"-"`    // the beginning of its id by which commands find it; may be empty
 	dialect.Reading
-	outline.About
+	sessionfmt.About
 	Model     string `json:"model,omitempty"`     // `provider/id`, that the path was on last
 	Entries   int    `json:"entries"`             // of all branches
 	Context   int    `json:"context"`             // size of the context at the leaf in tokens ([figures](figures.md))
@@ -53,18 +52,33 @@ type Summary struct {
 	Time string `json:"time,omitempty"`
 	// the highest severity of the findings of reading it, `error` or `warning`; `ctxtool check` lists all
 	// findings
-	Found check.Severity `json:"found,omitempty"`
-	Error string         `json:"error,omitempty"` // why the session cannot be read
+	Found string `json:"found,omitempty"`
+	Error string `json:"error,omitempty"` // why the session cannot be read
 	// in place of a session: a folder or file of an agent whose sessions are not read
-	Store *unread.Found `json:"store,omitempty"`
+	Store *Store `json:"store,omitempty"`
 
 	Calls *Calls `json:"-"` // what tells copies of them, for MarkCopies
 }
 
+// A Store is where an agent keeps its sessions.
+type Store struct {
+	Agent    string `json:"agent"`
+	Sessions int    `json:"sessions,omitempty"` // absent where it takes more than names of files to count them
+	Hint     string `json:"hint"`               // what can be done
+}
+
 // Unreadable returns the line of a store that is not read.
-func Unreadable(f unread.Found) *Summary {
-	return &Summary{Schema: SummarySchema, File: f.Folder, Store: &f,
-		Error: "sessions of " + f.Agent + ", in a format that is not read"}
+func Unreadable(folder string, of Store) *Summary {
+	return &Summary{Schema: SummarySchema, File: folder, Store: &of,
+		Error: "sessions of " + of.Agent + ", in a format that is not read"}
+}
+
+// gravest returns the highest severity of findings, empty if that is info.
+func gravest(found []sessionfmt.Finding) string {
+	if worst := check.Gravest(found); worst > check.Info {
+		return worst.String()
+	}
+	return ""
 }
 
 // MarkCopies says of each session which part of its cost is of calls that another one owns.
@@ -190,7 +204,7 @@ func (sum *Summary) look(l *lensRun) {
 		}
 		sum.Reading = s.Reading()
 		sum.Time = cmp.Or(stamp.Text(), sum.Time)
-		sum.Entries, sum.Size, sum.Found = s.Coverage.Entries, s.OwnSize(), check.Gravest(s.Findings)
+		sum.Entries, sum.Size, sum.Found = s.Coverage.Entries, s.OwnSize(), gravest(s.Findings)
 	})
 	l.Ends = append(l.Ends, func(e *replay.Envelope) {
 		u, err := e.Size()
@@ -207,7 +221,7 @@ func (sum *Summary) take(p *jsonl.Picked) {
 	switch line := p.Line; p.Kind {
 	case jsonl.Header:
 		if sum.Time == "" { // the first header is the session's
-			sum.Header(line)
+			outline.ReadHeader(&sum.About, line)
 			sum.Time = sum.Began
 		}
 	case jsonl.SessionInfo:

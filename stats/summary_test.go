@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/read/dialect"
 	"ctxtool/internal/read/outline"
 	"ctxtool/internal/test/must"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/stats"
 )
 

@@ -9,9 +9,9 @@ import (
 
 	"ctxtool/internal/lens/cache"
 	"ctxtool/internal/lens/reuse"
+	"ctxtool/internal/out/show"
 	"ctxtool/internal/read/outline"
 	"ctxtool/internal/read/phrase"
-	"ctxtool/render"
 	"ctxtool/replay"
 	"ctxtool/replay/ledger"
 	"ctxtool/replay/models"
@@ -74,7 +74,7 @@ func runCache(e *env, o *cacheOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := o.reply(e, r, report); err != nil {
+	if err := o.reply(e, r, show.CacheForms.Of(report)); err != nil {
 		return err
 	}
 	e.noteStop(report.Stopped, "the requests after it have no expected figures")
@@ -112,7 +112,7 @@ func (o *cacheOptions) accounts(e *env, files []listedFile) error {
 	if o.broken {
 		all = slices.DeleteFunc(all, func(t cache.Total) bool { return t.Error == "" && t.Rebilled.Tokens == 0 })
 	}
-	err := e.print(&o.answer, paths(files), render.Caches{All: all, Sum: sum})
+	err := e.print(&o.answer, paths(files), show.CachesForms.Of(show.Caches{All: all, Sum: sum}))
 	if err = cmp.Or(err, noneRead(broken, len(files))); err != nil {
 		return err
 	}
@@ -187,6 +187,6 @@ func runForgot(e *env, o *forgotOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	shown := render.Compactions{All: all, Limit: o.limit, Folder: about.CWD}
+	shown := show.LostForms.Of(show.Compactions{All: all, Limit: o.limit, Folder: about.CWD})
 	return cmp.Or(o.reply(e, r, shown), found(len(all) == 0))
 }

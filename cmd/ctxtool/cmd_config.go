@@ -14,12 +14,12 @@ import (
 
 	"ctxtool/compact"
 	"ctxtool/internal/base/help"
-	"ctxtool/internal/base/table"
 	"ctxtool/internal/out/config"
+	"ctxtool/internal/out/show"
 	"ctxtool/internal/read/phrase"
-	"ctxtool/render"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
+	"ctxtool/stats/table"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -139,7 +139,7 @@ func runConfig(e *env, o *configOptions, _ []string) error {
 			settings[o.explain].explain(w, o.explain, e.config)
 			return nil
 		case o.format == "json":
-			return render.WriteJSON(w, struct {
+			return show.WriteJSON(w, struct {
 				Schema   string       `json:"schema"`
 				Settings []config.Row `json:"settings"`
 			}{"ctxtool/config/1", rows})
@@ -149,8 +149,8 @@ func runConfig(e *env, o *configOptions, _ []string) error {
 	})
 }
 
-func writeConfig(w *bufio.Writer, rows []config.Row, on render.Screen) {
-	render.WriteTable(w, table.Of(rows, []table.Column[*config.Row]{
+func writeConfig(w *bufio.Writer, rows []config.Row, on show.Screen) {
+	show.WriteTable(w, table.Of(rows, []table.Column[*config.Row]{
 		{Name: "setting", Value: func(r *config.Row) any { return r.Key }},
 		{Name: "value", Value: func(r *config.Row) any { return r.Value }, Flex: true},
 		{Name: "from", Value: func(r *config.Row) any { return r.Source() }},
@@ -353,8 +353,8 @@ func runPolicies(e *env, o *policiesOptions, _ []string) error {
 	if err != nil {
 		return usage(err)
 	}
-	return e.print(&o.answer, nil, render.Policies{Schema: "ctxtool/policies/2",
-		Policies: append(own, compact.Policies...)})
+	return e.print(&o.answer, nil, show.PoliciesForms.Of(show.Policies{Schema: "ctxtool/policies/2",
+		Policies: append(own, compact.Policies...)}))
 }
 
 // version is set by make dist.
@@ -396,15 +396,16 @@ func runModels(e *env, o *modelsOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	return e.print(&o.answer, nil, render.Models{Schema: "ctxtool/models/1", Date: models.Date, Source: models.Source,
-		Models: list})
+	return e.print(&o.answer, nil, show.ModelsForms.Of(show.Models{
+		Schema: "ctxtool/models/1", Date: models.Date, Source: models.Source, Models: list,
+	}))
 }
 
 // modelLines returns the models whose names contain the pattern, or else the one that reports
 // use for that name.
-func (e *env) modelLines(table *models.Table, pattern string) (list []render.ModelLine, err error) {
+func (e *env) modelLines(table *models.Table, pattern string) (list []show.ModelLine, err error) {
 	add := func(m models.Model) {
-		list = append(list, render.ModelLine{Model: m, Date: models.Date, Configured: e.config.HasModel(m)})
+		list = append(list, show.ModelLine{Model: m, Date: models.Date, Configured: e.config.HasModel(m)})
 	}
 	part := strings.ToLower(pattern)
 	for m := range table.All() {

@@ -2,9 +2,9 @@ package main
 
 import (
 	"cmp"
-	"ctxtool/internal/base/table"
 	"ctxtool/replay/tokens"
 	"ctxtool/stats"
+	"ctxtool/stats/table"
 	"fmt"
 	"math"
 	"strings"

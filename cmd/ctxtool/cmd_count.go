@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"ctxtool/internal/out/show"
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt/jsonl"
@@ -73,7 +74,7 @@ func runCount(e *env, o *countOptions, args []string) error {
 	if len(broken) == len(args) {
 		return broken[0]
 	}
-	if err := e.print(&o.answer, args, c); err != nil || len(broken) == 0 {
+	if err := e.print(&o.answer, args, show.CountForms.Of(c)); err != nil || len(broken) == 0 {
 		return err
 	}
 	for _, err := range broken[1:] {

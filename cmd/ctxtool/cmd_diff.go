@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"ctxtool/internal/lens/diff"
+	"ctxtool/internal/out/show"
 	"ctxtool/internal/read/outline"
 	"ctxtool/internal/read/store"
 	"ctxtool/replay"
@@ -67,7 +68,7 @@ func runDiff(e *env, o *diffOptions, args []string) (err error) {
 		return err
 	}
 	d.A.Source, d.B.Source = x.sides()
-	return x.print(d, d.Equal())
+	return x.print(show.DiffForms.Of(d), d.Equal())
 }
 
 // diffEnds reads the arguments: SESSION A [B], SESSION@A [B], SESSION[@A] OTHER[@B].
@@ -167,7 +168,7 @@ func (x *comparison) between(r *replay.Replay, a, b int) (*diff.Span, error) {
 }
 
 // print writes the result v, and returns errFound unless equal.
-func (x *comparison) print(v any, equal bool) error {
+func (x *comparison) print(v show.Value, equal bool) error {
 	var err error
 	for _, r := range x.replays {
 		err = cmp.Or(err, x.e.strictly(r.Session, r.AllFindings(), x.o.strict))
@@ -205,5 +206,5 @@ func (x *comparison) listEntries() (err error) {
 	if out.OnlyB, err = outline.Rows(b, pathB[shared:]); err != nil {
 		return err
 	}
-	return x.print(out, len(out.OnlyA)+len(out.OnlyB) == 0)
+	return x.print(show.EntriesForms.Of(out), len(out.OnlyA)+len(out.OnlyB) == 0)
 }

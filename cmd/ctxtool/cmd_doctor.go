@@ -4,8 +4,8 @@ import (
 	"runtime"
 	"slices"
 
-	"ctxtool/internal/lens/check"
 	"ctxtool/internal/lens/doctor"
+	"ctxtool/internal/out/show"
 	"ctxtool/stats"
 )
 
@@ -30,7 +30,7 @@ func runDoctor(e *env, o *doctorOptions, args []string) error {
 		return usagef("--all conflicts with SESSION")
 	}
 	e.anywhere = true
-	o.Check = check.Options{Models: o.Replay.Models, Now: e.now()}
+	o.Now = e.now()
 	o.Open = e.opening(0)
 	if o.all {
 		files, err := e.families(nil)
@@ -52,14 +52,14 @@ func runDoctor(e *env, o *doctorOptions, args []string) error {
 	}
 	f := files[0]
 	e.frugal(f.path)
-	show, end := e.progress(f.path, true)
+	progress, end := e.progress(f.path, true)
 	defer end()
-	r, err := o.examine(e, f, show)
+	r, err := o.examine(e, f, progress)
 	if err != nil {
 		return err
 	}
 	e.noteFindings(f.path, r.Figures.Findings)
-	return e.print(&o.answer, paths(files), r)
+	return e.print(&o.answer, paths(files), show.DoctorForms.Of(r))
 }
 
 // examine reports on a session.
@@ -99,5 +99,5 @@ func (o *doctorOptions) store(e *env, files []listedFile) error {
 	if err := noneRead(len(s.Unread), len(files)); err != nil {
 		return err
 	}
-	return e.print(&o.answer, paths(files), s)
+	return e.print(&o.answer, paths(files), show.DoctorStoreForms.Of(s))
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"ctxtool/internal/base/parallel"
-	"ctxtool/internal/lens/check"
 	"ctxtool/internal/lens/gate"
 	"ctxtool/internal/lens/redact"
 	"ctxtool/internal/out/export"
@@ -116,7 +115,7 @@ func runExport(e *env, o *exportOptions, args []string) error {
 	target := export.Find(o.to)
 	e.asIs = !target.Whole // texts are redacted as they are written
 	o.Stats.Counter, o.Stats.Open = &tokens.Pi, e.opening(0)
-	o.Stats.Check = check.Options{Models: o.Stats.Replay.Models, Now: e.now()}
+	o.Stats.Now = e.now()
 	o.Disk, o.Note, o.Says = e.disk, e.note, e.reason
 	if e.redactor != nil {
 		o.Text = e.redactor.Text

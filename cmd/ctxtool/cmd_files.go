@@ -13,6 +13,7 @@ import (
 	"ctxtool/internal/base/shell"
 	"ctxtool/internal/lens/check"
 	"ctxtool/internal/out/plan"
+	"ctxtool/internal/out/show"
 	"ctxtool/internal/read/phrase"
 	"ctxtool/internal/read/store"
 	"ctxtool/migrate"
@@ -273,7 +274,7 @@ func runCheck(e *env, o *checkOptions, args []string) error {
 		return any && worst >= failOn
 	})
 	report.List(least)
-	if err := e.print(&o.answer, paths(files), report); err != nil {
+	if err := e.print(&o.answer, paths(files), show.CheckForms.Of(report)); err != nil {
 		return err
 	}
 	if report.Totals.Unread == report.Totals.Files {
@@ -303,7 +304,7 @@ func (o *checkOptions) cover(e *env, files []listedFile) error {
 	if err := noneRead(broken, len(files)); err != nil {
 		return err
 	}
-	if err := e.print(&o.answer, paths(files), all.Sorted()); err != nil {
+	if err := e.print(&o.answer, paths(files), show.CoverageForms.Of(all.Sorted())); err != nil {
 		return err
 	}
 	return found(all.New())

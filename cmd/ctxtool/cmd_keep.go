@@ -1,6 +1,7 @@
 package main
 
 import (
+	"ctxtool/internal/out/show"
 	"ctxtool/internal/read/keep"
 	"ctxtool/internal/read/store"
 	"ctxtool/sessionfmt"
@@ -52,7 +53,7 @@ func runKeep(e *env, o *keepOptions, args []string) error {
 		Schema: keep.Schema, Archive: e.fileName(filepath.ToSlash(o.to)), Dry: o.dry, Now: e.now(),
 		Files: inParallel(e, files, func(f listedFile, _ func(done, size int64)) keep.Row { return o.keep(e, f) }),
 	}
-	if err := e.print(&o.answer, paths(files), report); err != nil {
+	if err := e.print(&o.answer, paths(files), show.KeptForms.Of(report)); err != nil {
 		return err
 	}
 	if broken := brokenOf(report.Files, func(r keep.Row) string { return r.Error }); broken > 0 {

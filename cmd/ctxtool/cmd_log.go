@@ -12,8 +12,8 @@ import (
 
 	"ctxtool/internal/base/parallel"
 	"ctxtool/internal/lens/entry"
+	"ctxtool/internal/out/show"
 	"ctxtool/internal/read/outline"
-	"ctxtool/render"
 	"ctxtool/replay"
 	"ctxtool/replay/ledger"
 	"ctxtool/replay/tokens"
@@ -98,7 +98,7 @@ type logger struct {
 	o  *logOptions
 	e  *env
 	w  *bufio.Writer
-	on render.Screen
+	on show.Screen
 
 	listed int   // number of records listed
 	size   int64 // of the file that they were read from, in bytes
@@ -294,9 +294,9 @@ func (l *logger) write(row entry.Row, own *outline.Row) error {
 	row.Schema, row.ID, row.Line, row.Time, row.Kind, row.Text = "ctxtool/log/1", own.ID, own.Line, own.Time,
 		own.Kind, own.Text
 	if l.o.format == "jsonl" {
-		return render.WriteJSON(l.w, &row)
+		return show.WriteJSON(l.w, &row)
 	}
-	return render.WriteLogText(l.w, &row, l.short, l.width, l.on)
+	return show.WriteLogText(l.w, &row, l.short, l.width, l.on)
 }
 
 // matches reports whether a string of the entry matches the pattern.
@@ -339,8 +339,8 @@ func (l *logger) request(leaf int) error {
 	if err != nil {
 		return err
 	}
-	return render.Write(l.w, render.Entering{Items: all, Request: now.RequestIndex, Before: was, After: is},
-		l.o.format, l.on)
+	return show.EnteringForms.Of(show.Entering{Items: all, Request: now.RequestIndex, Before: was, After: is}).
+		Write(l.w, l.o.format, l.on)
 }
 
 func pointOfRequest(n int) string { return fmt.Sprintf("request:%d", n) }
@@ -361,7 +361,7 @@ func (o *logOptions) draw(e *env, args []string) error {
 		return err
 	}
 	short, _ := s.ShortIDs()
-	r := render.Tree{Nodes: outline.Of(s, leaf), Only: o.kind, Fold: o.fold, Coverage: s.Coverage, Reading: s.Reading(),
+	r := show.Tree{Nodes: outline.Of(s, leaf), Only: o.kind, Fold: o.fold, Coverage: s.Coverage, Reading: s.Reading(),
 		Found: found, Short: short}
 	if leaf >= 0 {
 		id := s.ID(leaf)
@@ -370,5 +370,5 @@ func (o *logOptions) draw(e *env, args []string) error {
 	if o.format == "jsonl" {
 		o.format = "json"
 	}
-	return e.print(&o.answer, []string{s.Name}, r)
+	return e.print(&o.answer, []string{s.Name}, show.TreeForms.Of(r))
 }

@@ -12,8 +12,8 @@ import (
 
 	"ctxtool/internal/base/abbrev"
 	"ctxtool/internal/lens/state"
+	"ctxtool/internal/out/show"
 	"ctxtool/internal/read/store"
-	"ctxtool/render"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
 	"ctxtool/stats"
@@ -117,10 +117,11 @@ func runLs(e *env, o *lsOptions, args []string) error {
 	if len(args) == 0 && o.filter == (filter{}) {
 		for _, f := range e.store().Unread() {
 			f.Folder = e.fileName(f.Folder)
-			rows = append(rows, stats.Unreadable(f))
+			of := stats.Store{Agent: f.Agent, Sessions: f.Sessions, Hint: f.Hint}
+			rows = append(rows, stats.Unreadable(f.Folder, of))
 		}
 	}
-	err = e.print(&o.answer, paths(files), render.Sessions{Rows: rows, Of: all, Only: opt.Only})
+	err = e.print(&o.answer, paths(files), show.SessionsForms.Of(show.Sessions{Rows: rows, Of: all, Only: opt.Only}))
 	return cmp.Or(err, noneRead(broken, len(files)))
 }
 
@@ -258,7 +259,7 @@ func runStatus(e *env, o *statusOptions, args []string) error {
 	if given.Cost.Total != nil {
 		st.Cost, st.Recorded, st.NoSubAgents, st.Unread = given.Cost.Total, nil, false, 0
 	}
-	return e.print(&o.answer, []string{name}, st)
+	return e.print(&o.answer, []string{name}, show.StatusForms.Of(st))
 }
 
 func (o *statusOptions) status(e *env, opt *stats.Options, name string) (*state.Status, error) {

@@ -3,9 +3,11 @@ package main
 import (
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 
 	"ctxtool/internal/lens/origin"
+	"ctxtool/internal/out/show"
 	"ctxtool/internal/read/store"
 	"ctxtool/sessionfmt"
 
@@ -55,58 +57,55 @@ func runOrigin(e *env, o *originOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	var found any
+	var found show.Value
+	var calls []origin.Call // that wrote lines, in their order
+	var report any          // the same as found
 	switch {
 	case session != "":
-		found, err = repo.OfSession(opt, session)
+		var r *origin.Remains
+		if r, err = repo.OfSession(opt, session); err == nil {
+			found, report = show.RemainsForms.Of(r), r
+		}
 	case isFile:
 		var f *origin.File
 		if f, err = repo.Of(opt, e.disk.Path(name), first, last); err == nil {
 			e.refer(stored, f.Sessions)
-			found = f
+			found, report, calls = show.OriginForms.Of(f), f, callsOf(f)
 		}
 	default:
 		var c *origin.Change
 		if c, err = repo.OfCommit(opt, name); err == nil {
 			e.refer(stored, c.Sessions)
-			found = c
+			found, report, calls = show.ChangeForms.Of(c), c, slices.Clone(c.Calls)
 		}
 	}
 	if err != nil {
 		return err
 	}
-	call := firstCall(found)
 	if e.redactor != nil {
-		origin.Redact(found, e.redactor.Text)
+		origin.Redact(report, e.redactor.Text)
 	}
 	if err = e.print(&o.answer, filesOf(files), found); err != nil || !o.open {
 		return err
 	}
-	return e.openAt(call.File, call.ID)
+	if len(calls) == 0 {
+		return sessionfmt.Errorf("--open: no session is known to have written these lines")
+	}
+	return e.openAt(calls[0].File, calls[0].ID)
 }
 
-// firstCall returns the call that wrote the first of the lines that a session wrote, an empty one if there is none.
-func firstCall(found any) (c origin.Call) {
-	switch f := found.(type) {
-	case *origin.File:
-		for _, l := range f.Lines {
-			if l.Call != nil {
-				return f.Calls[*l.Call]
-			}
-		}
-	case *origin.Change:
-		for _, c := range f.Calls {
-			return c
+// callsOf returns the calls that wrote lines of a file, in the order of the lines.
+func callsOf(f *origin.File) (calls []origin.Call) {
+	for _, l := range f.Lines {
+		if l.Call != nil {
+			calls = append(calls, f.Calls[*l.Call])
 		}
 	}
-	return c
+	return calls
 }
 
 // openAt opens the page of a session at an entry.
 func (e *env) openAt(file, entry string) error {
-	if file == "" {
-		return sessionfmt.Errorf("--open: no session is known to have written these lines")
-	}
 	page, cmd, known := &renderOptions{entry: entry}, &cobra.Command{}, len(e.checks)
 	page.define(&flagSet{cmd.Flags(), e, cmd})
 	for _, check := range e.checks[known:] {

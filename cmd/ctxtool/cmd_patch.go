@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"ctxtool/compact"
-	"ctxtool/internal/base/shell"
 	"ctxtool/internal/out/plan"
 	"ctxtool/internal/read/ops"
 	"ctxtool/internal/read/phrase"
@@ -32,10 +31,10 @@ type patchOptions struct {
 	writeFlags
 	replayFlags
 	overrideFlags
-	try     hook.Options  // of results
-	run     hook.Exec     // of a hook
-	command shell.Command // that is the hook
-	hooks   []string      // its command line
+	try     hook.Options // of results
+	run     hook.Exec    // of a hook
+	command hook.Command // that is the hook
+	hooks   []string     // its command line
 	each    bool
 
 	file            string

@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"ctxtool/compact"
-	"ctxtool/internal/base/shell"
 	"ctxtool/internal/out/plan"
 	"ctxtool/replay"
+	"ctxtool/replay/hook"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 
@@ -195,7 +195,7 @@ func (o *reduceOptions) layer(e *env, spec string) (l compact.Layer, err error) 
 			return l, errors.New("exec: must be exec:COMMAND")
 		}
 		o.commands()
-		l.Pass = compact.ExecPass(o.running, shell.Command{
+		l.Pass = compact.ExecPass(o.running, hook.Command{
 			Line: options, Dir: e.disk.Dir, Environ: e.environ, Limit: o.summaryLimit,
 		})
 		l.Options = l.Pass.Defaults

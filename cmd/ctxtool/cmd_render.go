@@ -126,7 +126,7 @@ func (o *renderOptions) render(e *env, args []string) error {
 		return err
 	}
 	if p.About, err = outline.Headed(s); err == nil {
-		err = p.About.Entitle(s, leaf)
+		err = outline.Entitle(&p.About, s, leaf)
 	}
 	if err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"ctxtool/render"
+	"ctxtool/internal/out/show"
 	"ctxtool/replay"
 	"ctxtool/replay/prompt"
 	"ctxtool/sessionfmt"
@@ -31,7 +31,7 @@ type replayOptions struct {
 const noRequest = math.MinInt
 
 func (o *replayOptions) define(f *flagSet) {
-	o.readFlags.flags(f, namesOf(render.Formats, func(f render.Format) string { return f.Name })...)
+	o.readFlags.flags(f, namesOf(show.Formats, func(f show.Format) string { return f.Name })...)
 	o.overrideFlags.flags(f, &o.Options)
 	f.StringVar(&o.at, "at", "", "replay to `POINT`")
 	f.BoolVar(&o.before, "before", false, "replay to the state before the entry of the point")
@@ -87,8 +87,8 @@ func (o *replayOptions) open(e *env, name string) (*sessionfmt.Session, error) {
 	if !o.tail {
 		return e.open(name)
 	}
-	form := slices.IndexFunc(render.Formats, func(f render.Format) bool { return f.Name == o.format })
-	s, err := e.held(sessionfmt.OpenTail(name, render.Formats[form].Need, e.opening(0)))
+	form := slices.IndexFunc(show.Formats, func(f show.Format) bool { return f.Name == o.format })
+	s, err := e.held(sessionfmt.OpenTail(name, show.Formats[form].Need, e.opening(0)))
 	if errors.Is(err, sessionfmt.ErrTail) {
 		e.note("%s; reading all of it", err)
 		return e.open(name)
@@ -132,6 +132,8 @@ func (e *env) finish(envelope *replay.Envelope, o *replayOptions) error {
 	if names := namesOf(p.Omitted, func(t prompt.Tool) string { return sessionfmt.Quote(t.Name) }); names != nil {
 		e.note("omitted, without an implementation: %s", strings.Join(names, ", "))
 	}
-	report := render.Report{Envelope: envelope, Ephemeral: o.ephemeral, Provenance: o.provenance}
+	report := show.ContextForms.Of(show.Report{
+		Envelope: envelope, Ephemeral: o.ephemeral, Provenance: o.provenance,
+	})
 	return o.reply(e, envelope.Replay(), report, o.baseline)
 }

@@ -11,8 +11,8 @@ import (
 
 	"ctxtool/internal/base/shell"
 	"ctxtool/internal/lens/search"
+	"ctxtool/internal/out/show"
 	"ctxtool/internal/read/phrase"
-	"ctxtool/render"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
@@ -176,13 +176,13 @@ func runSearch(e *env, o *searchOptions, args []string) error {
 	if err := o.report(e, found); err != nil {
 		return err
 	}
-	out := render.Found{Results: found, Source: opt.Source, Limit: limit,
+	out := show.Found{Results: found, Source: opt.Source, Limit: limit,
 		Phrase: o.regexp+o.fixed == "" && len(strings.Fields(opt.Query.Text)) > 1}
 	var inputs []string
 	for _, f := range files {
 		inputs = append(inputs, f.Name)
 	}
-	if err := e.print(&o.answer, inputs, out); err != nil {
+	if err := e.print(&o.answer, inputs, show.FoundForms.Of(out)); err != nil {
 		return err
 	}
 	if found.Shown+len(found.Events) == 0 { // redaction may have removed what matched
@@ -248,7 +248,7 @@ func (o *searchOptions) forTask(e *env, files []search.File, opt search.Options)
 	if err != nil {
 		return err
 	}
-	if err := e.print(&o.answer, nil, task); err != nil {
+	if err := e.print(&o.answer, nil, show.TaskForms.Of(task)); err != nil {
 		return err
 	}
 	if len(task.Files)+len(task.Sessions)+task.Left == 0 {
@@ -374,7 +374,9 @@ func (o *searchOptions) lastCommands(e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	return e.print(&o.answer, []string{name}, render.Ambient{N: o.recent, Commands: slices.Clip(commands)})
+	return e.print(&o.answer, []string{name}, show.AmbientForms.Of(show.Ambient{
+		N: o.recent, Commands: slices.Clip(commands),
+	}))
 }
 
 // shellOf returns the file with the last commands: the one that is named, gsh's history, or the

@@ -17,11 +17,12 @@ import (
 	"time"
 
 	"ctxtool/compact"
-	"ctxtool/internal/base/shell"
 	"ctxtool/internal/lens/simulate"
 	"ctxtool/internal/out/html"
+	"ctxtool/internal/out/show"
 	"ctxtool/internal/read/phrase"
 	"ctxtool/replay"
+	"ctxtool/replay/hook"
 	"ctxtool/sessionfmt"
 )
 
@@ -104,7 +105,7 @@ func (o *simulateOptions) contenders(e *env) (all []simulate.Contender, err erro
 			if strings.TrimSpace(line) == "" {
 				return nil, errors.New("--policy exec: names no command")
 			}
-			command := shell.Command{Line: line, Dir: e.disk.Dir, Environ: e.environ, Limit: o.timeout}
+			command := hook.Command{Line: line, Dir: e.disk.Dir, Environ: e.environ, Limit: o.timeout}
 			all = append(all, simulate.Contender{Name: value, Hook: &simulate.Hook{Command: command, Now: e.now}})
 			continue
 		}
@@ -183,7 +184,7 @@ func runSimulate(e *env, o *simulateOptions, args []string) error {
 	}
 	opt := o.Replay
 	opt.Leaf = s.Leaf()
-	return o.reply(e, replay.New(s, opt), report)
+	return o.reply(e, replay.New(s, opt), show.SimulationForms.Of(report))
 }
 
 // inFile returns an error with the name of the file, unless it has one.
@@ -240,7 +241,7 @@ func (o *simulateOptions) simulateAll(e *env, files []listedFile) error {
 	if o.format == "html" {
 		return o.page(e, paths(files), store.Page(phrase.Count(len(all), "session")))
 	}
-	return e.print(&o.answer, paths(files), store)
+	return e.print(&o.answer, paths(files), show.SimulationsForms.Of(store))
 }
 
 // simulateOne simulates one of several sessions.

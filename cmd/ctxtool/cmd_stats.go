@@ -8,14 +8,13 @@ import (
 	"slices"
 	"strings"
 
-	"ctxtool/internal/base/table"
-	"ctxtool/internal/lens/check"
 	"ctxtool/internal/lens/gate"
+	"ctxtool/internal/out/show"
 	"ctxtool/internal/read/store"
-	"ctxtool/render"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 	"ctxtool/stats"
+	"ctxtool/stats/table"
 
 	"github.com/spf13/cobra"
 )
@@ -163,7 +162,7 @@ func (o *statsOptions) report(e *env, files []listedFile) error {
 	if o.gated && len(files) == 0 && !o.allowEmpty {
 		return gate.ErrEmpty
 	}
-	o.Check = check.Options{Models: o.Replay.Models, Now: e.now()}
+	o.Now = e.now()
 	o.Open = e.opening(0)
 	sum := &stats.Report{Schema: stats.Schema}
 	err := e.answer(&o.answer, paths(files), func(w *bufio.Writer) error {
@@ -206,8 +205,8 @@ func (o *statsOptions) report(e *env, files []listedFile) error {
 		if o.arrange != nil {
 			sheets = o.arrange(sheets)
 		}
-		all := render.Stats{Report: sum, Sheets: sheets, Gate: o.said, Lenses: o.lenses, Gaps: !o.alone}
-		return render.Write(w, all, o.format, e.screen(o.output))
+		all := show.Stats{Report: sum, Sheets: sheets, Gate: o.said, Lenses: o.lenses, Gaps: !o.alone}
+		return show.GatedForms.Of(all).Write(w, o.format, e.screen(o.output))
 	})
 	if err != nil || o.said == nil {
 		return err
@@ -233,7 +232,7 @@ func (o *statsOptions) add(w *bufio.Writer, sum, one *stats.Report, part bool) e
 		return nil
 	}
 	opt.Finish(one)
-	return render.WriteJSON(w, one)
+	return show.WriteJSON(w, one)
 }
 
 // costOnly returns the options with the lens cost alone, for sub-agents.

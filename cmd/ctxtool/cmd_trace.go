@@ -11,6 +11,7 @@ import (
 	"ctxtool/internal/lens/diff"
 	"ctxtool/internal/lens/entry"
 	"ctxtool/internal/lens/trace"
+	"ctxtool/internal/out/show"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
@@ -144,7 +145,7 @@ func (e *env) trace(r *replay.Replay, o *traceOptions, leaf int) error {
 		traced.Lives = traced.Lives[earlier:]
 		e.note("%s: %d earlier results are not shown (--limit %d)", r.Session.Name, earlier, o.limit)
 	}
-	return cmp.Or(o.reply(e, r, traced), found(len(traced.Lives) == 0))
+	return cmp.Or(o.reply(e, r, show.TraceForms.Of(traced)), found(len(traced.Lives) == 0))
 }
 
 func (e *env) blame(r *replay.Replay, o *traceOptions, leaf int, point string) error {
@@ -162,7 +163,7 @@ func (e *env) blame(r *replay.Replay, o *traceOptions, leaf int, point string) e
 	if err != nil {
 		return err
 	}
-	return o.reply(e, r, items)
+	return o.reply(e, r, show.BlameForms.Of(items))
 }
 
 type showOptions struct{ readFlags }
@@ -189,7 +190,7 @@ func runShow(e *env, o *showOptions, args []string) error {
 	if err := e.strictly(s, r.AllFindings(), o.strict); err != nil {
 		return err
 	}
-	return e.print(&o.answer, []string{s.Name}, all)
+	return e.print(&o.answer, []string{s.Name}, show.ShownForms.Of(all))
 }
 
 // shown returns the entries at the points, and unless raw their effects. The effect of an

@@ -15,7 +15,6 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"ctxtool/internal/lens/check"
-	"ctxtool/internal/read/dialect"
 	recorded "ctxtool/internal/test/agents"
 	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/gen/tables"
@@ -23,6 +22,7 @@ import (
 	"ctxtool/internal/test/must"
 	"ctxtool/internal/test/testenv"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 

@@ -13,10 +13,10 @@ import (
 
 	"ctxtool/internal/base/parallel"
 	"ctxtool/internal/lens/baseline"
+	"ctxtool/internal/out/show"
 	"ctxtool/internal/out/terminal"
 	"ctxtool/internal/read/phrase"
 	"ctxtool/internal/read/store"
-	"ctxtool/render"
 	"ctxtool/replay"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
@@ -309,9 +309,9 @@ func (e *env) printText(a *answer, inputs []string, text string) error {
 }
 
 // print writes a value as an answer, in its form.
-func (e *env) print(a *answer, inputs []string, v any) error {
+func (e *env) print(a *answer, inputs []string, v show.Value) error {
 	on := e.screen(a.output)
-	return e.answer(a, inputs, func(w *bufio.Writer) error { return render.Write(w, v, a.format, on) })
+	return e.answer(a, inputs, func(w *bufio.Writer) error { return v.Write(w, a.format, on) })
 }
 
 // readFlags are the flags of commands that replay a session and print a report.
@@ -329,7 +329,7 @@ func (o *readFlags) flags(f *flagSet, forms ...string) {
 }
 
 // reply prints the result of a replay.
-func (o *readFlags) reply(e *env, r *replay.Replay, v any, inputs ...string) error {
+func (o *readFlags) reply(e *env, r *replay.Replay, v show.Value, inputs ...string) error {
 	if err := e.strictly(r.Session, r.AllFindings(), o.strict); err != nil {
 		return err
 	}

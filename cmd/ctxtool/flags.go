@@ -12,12 +12,12 @@ import (
 
 	"ctxtool/internal/base/help"
 	"ctxtool/internal/base/times"
-	"ctxtool/internal/read/dialect"
 	"ctxtool/internal/read/outline"
 	"ctxtool/internal/read/phrase"
 	"ctxtool/internal/read/store"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/stats"
 
 	"github.com/spf13/cobra"

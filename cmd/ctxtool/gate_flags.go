@@ -2,7 +2,7 @@ package main
 
 import (
 	"ctxtool/internal/lens/gate"
-	"ctxtool/render"
+	"ctxtool/internal/out/show"
 	"ctxtool/stats"
 	"errors"
 	"fmt"
@@ -122,7 +122,7 @@ func (o *gateFlags) verdict(e *env, format string) error {
 	if format == "csv" {
 		for i := range o.said.Verdicts {
 			if v := &o.said.Verdicts[i]; v.State == gate.Crossed {
-				e.note("%s", render.GateLine(v))
+				e.note("%s", show.GateLine(v))
 			}
 		}
 	}

@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"ctxtool/compact"
+	"ctxtool/internal/out/show"
 	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/golden"
 	"ctxtool/internal/test/must"
-	"ctxtool/render"
 	"ctxtool/stats"
 )
 
@@ -93,7 +93,7 @@ func TestGolden(t *testing.T) {
 // replayGoldens are every form of replay, and how each feature looks in the tree and the log.
 func replayGoldens() map[string][]string {
 	cases := map[string][]string{}
-	for _, f := range render.Formats {
+	for _, f := range show.Formats {
 		cases["replay/demo-"+f.Name] = []string{"replay " + demo + "@race-fixed -f " + f.Name, "replay " + demo + " --request 7 --ephemeral -f " + f.Name}
 	}
 	cases["replay/demo-rules"] = []string{"replay " + demo, "replay " + demo + " --rules pi", "replay " + demo + "@turn:1 --before"}

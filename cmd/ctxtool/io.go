@@ -12,12 +12,12 @@ import (
 	"strings"
 
 	"ctxtool/internal/base/times"
+	"ctxtool/internal/out/show"
 	"ctxtool/internal/out/terminal"
-	"ctxtool/internal/read/dialect"
 	"ctxtool/internal/read/store"
-	"ctxtool/render"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 
 	"golang.org/x/term"
@@ -394,7 +394,7 @@ var colorNames = []string{"auto", "always", "never"}
 // screen returns what an answer that goes to output is shown on: the width of the terminal,
 // and colour as --color sets it, or on a terminal unless NO_COLOR is set
 // (https://no-color.org) or the terminal is dumb.
-func (e *env) screen(output string) (on render.Screen) {
+func (e *env) screen(output string) (on show.Screen) {
 	if e.toTerminal(output) {
 		on.Width, _, _ = term.GetSize(int(e.stdout.(*os.File).Fd()))
 		on.Colour = e.getenv("NO_COLOR") == "" && !e.dumb()

@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	"ctxtool/internal/lens/redact"
+	"ctxtool/internal/out/show"
 	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/must"
-	"ctxtool/render"
 	"ctxtool/sessionfmt"
 )
 
@@ -267,7 +267,7 @@ func TestRedactedReadings(t *testing.T) {
 			continue // no session
 		}
 		var forms [][]string
-		for _, f := range render.Formats {
+		for _, f := range show.Formats {
 			forms = append(forms, []string{"replay", "-f", f.Name, "--lenient"})
 		}
 		forms = append(forms, []string{"log", "--all"}, []string{"log", "--tree"}, []string{"show", "-f", "raw"}, []string{"ls"}, []string{"check"})
@@ -291,7 +291,7 @@ func TestRedactBaseline(t *testing.T) {
 	secret := secrets[1].first + secrets[1].second
 	text := fmt.Sprintf(`{"system":{"parts":[{"name":"a","text":"it is %[1]s"}]},"tools":[{"name":"t","description":"%[1]s","parameters":{"type":"object"}}]}`, secret)
 	must.Do(os.WriteFile(base, []byte(text), 0o600))
-	for _, f := range render.Formats {
+	for _, f := range show.Formats {
 		args := append([]string{"replay", filepath.Join(corpus.Root(t), "testdata", "sessions", "good", "v1.jsonl"), "--baseline", base, "-f", f.Name, "--redact"}, flags...)
 		plantedLine(t, args, filepath.Join(dir, "none"))
 	}

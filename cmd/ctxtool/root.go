@@ -21,11 +21,11 @@ import (
 	"ctxtool/internal/lens/redact"
 	"ctxtool/internal/out/config"
 	"ctxtool/internal/out/page"
+	"ctxtool/internal/out/show"
 	"ctxtool/internal/out/terminal"
 	"ctxtool/internal/read/ops"
 	"ctxtool/internal/read/phrase"
 	"ctxtool/internal/read/store"
-	"ctxtool/render"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
 	_ "ctxtool/sessionfmt/sqlite" // sessions in databases
@@ -394,7 +394,7 @@ func topicLists() map[string]string {
 		"lenses": listOf(stats.Lenses, func(l *stats.Lens) (name, about string) {
 			return l.Name + phrase.If(l.Default, " *"), l.About
 		}),
-		"replay": listOf(render.Formats, func(f render.Format) (name, about string) { return f.Name, f.About }),
+		"replay": listOf(show.Formats, func(f show.Format) (name, about string) { return f.Name, f.About }),
 		"counters": listOf(tokens.Names(), func(name string) (_, about string) {
 			c, _ := tokens.Find(name)
 			return name, c.About

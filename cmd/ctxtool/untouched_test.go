@@ -8,14 +8,14 @@ import (
 	"strings"
 	"testing"
 
+	"ctxtool/internal/out/show"
 	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/must"
-	"ctxtool/render"
 )
 
 // readingLines are the command lines that read a session, FILE and OUT being put in.
 func readingLines() (lines []string) {
-	for _, f := range render.Formats {
+	for _, f := range show.Formats {
 		for _, more := range []string{
 			"", " --lenient", " --strict", " --rules pi --tail", " --rules envelope", " --before", " --ephemeral",
 		} {

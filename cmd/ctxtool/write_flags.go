@@ -13,7 +13,7 @@ import (
 
 	"ctxtool/internal/base/shell"
 	"ctxtool/internal/out/plan"
-	"ctxtool/render"
+	"ctxtool/internal/out/show"
 	"ctxtool/sessionfmt"
 )
 
@@ -204,16 +204,17 @@ func (o *writeFlags) carryOut(e *env, files []listedFile) error {
 		if f := files[0]; p.Next == "" {
 			p.Next = o.next(e.typed(f.given, e.ref(f.path)), p.Changes())
 		}
-		err = e.report(to, func(w *bufio.Writer) error { return render.Write(w, p, o.format, e.screen("")) })
+		err = e.report(to, func(w *bufio.Writer) error { return show.PlanForms.Of(p).Write(w, o.format, e.screen("")) })
 		return cmp.Or(err, found(o.pending && p.Changes()))
 	}
 	all, err := o.many(e, files)
 	if err != nil {
 		return err
 	}
-	plans := render.Plans{Command: o.name, All: all}
+	plans := show.Plans{Command: o.name, All: all}
 	plans.Next = o.next(e.typed("", ""), slices.ContainsFunc(all, (*plan.Plan).Changes))
-	err = e.report(to, func(w *bufio.Writer) error { return render.Write(w, plans, o.format, e.screen("")) })
+	list := show.PlansForms.Of(plans)
+	err = e.report(to, func(w *bufio.Writer) error { return list.Write(w, o.format, e.screen("")) })
 	return cmp.Or(err, o.firstError(all), found(slices.ContainsFunc(all, func(p *plan.Plan) bool {
 		return o.insists && p.InUse || o.pending && p.Changes()
 	})))
@@ -277,8 +278,7 @@ func (o *writeFlags) make(e *env, f listedFile) (*plan.Plan, error) {
 		p, err := o.plan(e, s, f)
 		if err == nil && e.leaks != nil { // before anything is written
 			_, err = e.withoutSecrets(e.told(func(w *bufio.Writer) error {
-				return render.Write(w, p, o.format,
-					e.screen(""))
+				return show.PlanForms.Of(p).Write(w, o.format, e.screen(""))
 			}))
 			if err != nil {
 				p.Close()

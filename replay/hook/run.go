@@ -30,10 +30,19 @@ const longestAnswer = 256 << 20
 // limit for each request.
 const mostLate = 3
 
+// A Command is a command line with its surroundings.
+type Command struct {
+	Line    string
+	Dir     string
+	Environ []string      // the process's own when nil
+	Limit   time.Duration // how long an answer may take
+}
+
 // Shell returns the hook of a command line: one process, or with each one for every state.
-func Shell(c shell.Command, each bool) Hook {
-	c.Most = longestAnswer
-	return &shell.Process{Command: c, Each: each}
+func Shell(c Command, each bool) Hook {
+	return &shell.Process{Command: shell.Command{
+		Line: c.Line, Dir: c.Dir, Environ: c.Environ, Limit: c.Limit, Most: longestAnswer,
+	}, Each: each}
 }
 
 // An Exec runs a hook over the requests of a session.
@@ -85,8 +94,8 @@ type Row struct {
 	After  int    `json:"after"`
 	// the request as recorded, as in `bill`; absent if nothing applies, or on all but the last row of a
 	// request
-	Was *cache.Served `json:"was,omitempty"`
-	Is  *cache.Served `json:"is,omitempty"` // and with all patches so far
+	Was *ledger.Served `json:"was,omitempty"`
+	Is  *ledger.Served `json:"is,omitempty"` // and with all patches so far
 
 	Took time.Duration `json:"-"`
 }

@@ -82,10 +82,10 @@ type Prefix struct {
 type Bill struct {
 	Requests int `json:"requests"`
 	// as recorded: `prompt` tokens, `read` from the cache, `write` not read, `cost` in dollars
-	Was    cache.Served `json:"was"`
-	Is     cache.Served `json:"is"`               // with the change, likewise
-	Priced bool         `json:"priced"`           // whether the table has prices for all models
-	Prices string       `json:"prices,omitempty"` // the date of the table
+	Was    ledger.Served `json:"was"`
+	Is     ledger.Served `json:"is"`               // with the change, likewise
+	Priced bool          `json:"priced"`           // whether the table has prices for all models
+	Prices string        `json:"prices,omitempty"` // the date of the table
 }
 
 func (b *Bill) add(c *cache.Comparison) {

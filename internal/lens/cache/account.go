@@ -7,12 +7,12 @@ import (
 	"hash/maphash"
 	"slices"
 
-	"ctxtool/internal/read/dialect"
 	"ctxtool/replay"
 	"ctxtool/replay/ledger"
 	"ctxtool/replay/models"
 	"ctxtool/replay/prompt"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 

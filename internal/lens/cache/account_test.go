@@ -352,7 +352,7 @@ func TestCacheAsPi(t *testing.T) {
 			active = active || read+write > 0
 			if missed := min(last, prompt) - read; active && missed > 1024 {
 				paid := (cost[0] + cost[2]) / float64(input+write)
-				want[rec] = Rebilled{missed, float64(missed) * (paid - 3e-7), 0}
+				want[rec] = Rebilled{Tokens: missed, Cost: float64(missed) * (paid - 3e-7)}
 			}
 			last = prompt
 			line := &lines[s.Line(rec)-1]

@@ -6,7 +6,7 @@ import (
 	"hash/maphash"
 	"slices"
 
-	"ctxtool/internal/read/dialect"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 

@@ -13,7 +13,7 @@ import (
 )
 
 // A Cause is why the cache of earlier requests cannot serve a request any further.
-type Cause string
+type Cause = ledger.Cause
 
 // The causes.
 const (

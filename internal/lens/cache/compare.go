@@ -8,21 +8,8 @@ import (
 	"ctxtool/replay/models"
 )
 
-// Served is what an ideal cache, which keeps every prefix of every request, serves of a request.
-type Served struct {
-	Prompt int64   `json:"prompt"` // tokens of the whole request
-	Read   int64   `json:"read"`   // of those, read from the cache
-	Write  int64   `json:"write"`  // and written to it, or sent without it
-	Cost   float64 `json:"cost"`   // of the prompt, in dollars; 0 without prices
-}
-
-// Plus adds another request.
-func (s *Served) Plus(o Served) {
-	s.Prompt += o.Prompt
-	s.Read += o.Read
-	s.Write += o.Write
-	s.Cost += o.Cost
-}
+// Served is what an ideal cache serves of a request.
+type Served = ledger.Served
 
 // A Comparison is a request of both courses.
 type Comparison struct {

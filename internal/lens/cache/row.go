@@ -73,14 +73,8 @@ type Expected struct {
 	Write int64 `json:"write"`
 }
 
-// Rebilled are tokens that were billed more than once, and what this cost in dollars beyond
-// reading them from the cache.
-type Rebilled struct {
-	Tokens int64   `json:"tokens"`
-	Cost   float64 `json:"cost"`
-	// tokens without a known price, missing in `cost`
-	Unpriced int64 `json:"unpriced,omitempty"`
-}
+// Rebilled are tokens that were billed more than once.
+type Rebilled = ledger.Rebilled
 
 // noise is how many tokens a provider may fall short without significance
 // (docs/session-format.md 10).

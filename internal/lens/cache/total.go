@@ -5,10 +5,10 @@ import (
 	"iter"
 	"slices"
 
-	"ctxtool/internal/read/dialect"
 	"ctxtool/replay/ledger"
 	"ctxtool/replay/models"
 	"ctxtool/replay/origin"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -143,13 +143,6 @@ func (t *Total) add(row *Row) {
 		t.Breaks = append(t.Breaks, Loss{Request: row.Request, Entry: b.Entry, Op: b.Op, Cause: b.Cause, Break: b,
 			Rebilled: b.Rebilled})
 	}
-}
-
-// Plus adds what another request or session had billed again.
-func (a *Rebilled) Plus(b Rebilled) {
-	a.Tokens += b.Tokens
-	a.Cost += b.Cost
-	a.Unpriced += b.Unpriced
 }
 
 // Sum adds up the totals of sessions, skipping those with an error.

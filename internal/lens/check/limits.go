@@ -8,12 +8,12 @@ import (
 	"sort"
 	"strings"
 
-	"ctxtool/internal/read/dialect"
 	"ctxtool/replay"
 	"ctxtool/replay/models"
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"iter"
 
-	"ctxtool/internal/read/dialect"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"ctxtool/internal/read/dialect"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/dialect"
 )
 
 // A Severity is the severity of a finding.

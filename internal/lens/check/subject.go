@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"ctxtool/internal/read/dialect"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/dialect"
 )
 
 // Options are the options of a check.

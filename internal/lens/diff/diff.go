@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"ctxtool/internal/base/parallel"
-	"ctxtool/internal/read/dialect"
 	"ctxtool/internal/read/outline"
 	"ctxtool/replay"
 	"ctxtool/replay/models"
@@ -16,6 +15,7 @@ import (
 	"ctxtool/replay/prompt"
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 

@@ -13,11 +13,12 @@ import (
 
 	"ctxtool/internal/lens/cache"
 	"ctxtool/internal/lens/check"
-	"ctxtool/internal/read/dialect"
 	"ctxtool/internal/read/phrase"
 	"ctxtool/replay"
 	"ctxtool/replay/ledger"
 	"ctxtool/replay/models"
+	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/stats"
 )
 
@@ -133,15 +134,22 @@ func Examine(name string, opt Options) (*Report, error) {
 		return x.look()
 	}
 	o.Step = x.step
-	o.Check.Choice, o.Check.Weigh, o.Check.Provider = check.Harms(), true, check.OwnProvider
+	var damage *check.Report
+	o.Check = func(name string, open sessionfmt.Options) (sessionfmt.Options, func(*sessionfmt.Session)) {
+		open, look := check.Opening(name, check.Options{
+			Choice: check.Harms(), Provider: check.OwnProvider, Weigh: true,
+			Models: o.Replay.Models, Now: o.Now, Open: open,
+		})
+		return open, func(s *sessionfmt.Session) { damage = look(s) }
+	}
 	r, err := o.Read(name)
 	if err != nil {
 		return nil, err
 	}
 	x.ID, x.Reading, x.Stopped, x.Project = r.ID, r.Reading, r.Stopped, r.Project
 	x.figures(r)
-	r.Damage.Rename(x.Ref)
-	x.Lines = append(damaged(r.Damage), x.Lines...)
+	damage.Rename(x.Ref)
+	x.Lines = append(damaged(damage), x.Lines...)
 	slices.SortStableFunc(x.Lines, func(a, b Line) int { return cmp.Compare(b.weight, a.weight) })
 	return x.Report, nil
 }

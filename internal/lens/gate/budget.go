@@ -10,9 +10,9 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
-	"ctxtool/internal/base/table"
 	"ctxtool/internal/read/phrase"
 	"ctxtool/sessionfmt"
+	"ctxtool/stats/table"
 )
 
 // A Budget is the limits of a figure.

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"ctxtool/internal/base/table"
 	"ctxtool/sessionfmt"
 	"ctxtool/stats"
+	"ctxtool/stats/table"
 )
 
 // A Figure is a number of a report that a budget can limit. Its name begins with the lens that

@@ -8,12 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/base/table"
 	"ctxtool/internal/lens/gate"
 	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/must"
 	"ctxtool/replay/tokens"
 	"ctxtool/stats"
+	"ctxtool/stats/table"
 )
 
 // TestFigures: every figure has a unique name that begins with its lens, or with the system

@@ -1,6 +1,6 @@
 package gate
 
-import "ctxtool/internal/base/table"
+import "ctxtool/stats/table"
 
 // The names of the figures.
 const (

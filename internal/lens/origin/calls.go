@@ -165,7 +165,7 @@ func (w *writer) sum(s *Session, n int) {
 	open := w.opt.Open
 	open.Workers = 1
 	if ses, err := sessionfmt.Open(s.File, open); err == nil {
-		if about, err := outline.Headed(ses); err == nil && about.Entitle(ses, ses.Leaf()) == nil {
+		if about, err := outline.Headed(ses); err == nil && outline.Entitle(&about, ses, ses.Leaf()) == nil {
 			s.Title = about.Title()
 		}
 		ses.Close()

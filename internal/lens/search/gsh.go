@@ -15,8 +15,8 @@ import (
 	"unicode/utf8"
 
 	"ctxtool/internal/read/activity"
-	"ctxtool/internal/read/dialect"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"ctxtool/internal/base/parallel"
+	"ctxtool/internal/read/outline"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -81,7 +82,7 @@ func (s *searcher) pass(f File, workers int, before os.FileInfo, out *searched) 
 	}
 	defer ses.Close()
 	group := &Session{File: f, unindexed: true}
-	group.Header(s.header)
+	outline.ReadHeader(&group.About, s.header)
 	if ses.Coverage.Skipped == 0 &&
 		!slices.ContainsFunc(ses.Findings, func(f sessionfmt.Finding) bool { return f.Code == "invalid-utf8" }) {
 		group.sound = before

@@ -45,7 +45,7 @@ func (s *searcher) open(f File, workers int, redacted, valid bool) (ses *session
 		ses.Close()
 		return nil, about, err
 	}
-	about.Header(line)
+	outline.ReadHeader(&about, line)
 	s.begun, _ = line.Get("timestamp").Millis()
 	return ses, about, nil
 }
@@ -275,7 +275,7 @@ func (s *searcher) texts(g *Session, use func(f *found) bool) error {
 	}
 	defer ses.Close()
 	g.About = about
-	if err := g.Entitle(ses, ses.Leaf()); err != nil {
+	if err := outline.Entitle(&g.About, ses, ses.Leaf()); err != nil {
 		return err
 	}
 	lines := ses.NewReader()

@@ -322,7 +322,7 @@ func (s *searcher) taskSession(f File, ses *sessionfmt.Session, about outline.Ab
 			out.call(&c, w.files, ses.ID(i), asked, commands)
 		}
 	}
-	_ = about.Entitle(ses, ses.Leaf())
+	_ = outline.Entitle(&about, ses, ses.Leaf())
 	out.Title = about.Title()
 	out.asked(w, out.goal().ID, out.Title)
 	if len(out.Edits) == 0 && out.Goal == nil {

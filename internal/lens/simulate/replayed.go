@@ -3,7 +3,6 @@ package simulate
 import (
 	"cmp"
 	"context"
-	"ctxtool/internal/base/shell"
 	"ctxtool/internal/lens/cache"
 	"ctxtool/replay/hook"
 	"time"
@@ -12,7 +11,7 @@ import (
 // A Hook is a command that decides like a hook of an agent: ctxtool patch --exec asks it in the
 // same way.
 type Hook struct {
-	Command shell.Command
+	Command hook.Command
 	Context context.Context
 	Now     func() time.Time
 }

@@ -52,9 +52,9 @@ import (
 	"ctxtool/compact"
 	"ctxtool/internal/lens/cache"
 	"ctxtool/internal/lens/reuse"
-	"ctxtool/internal/read/dialect"
 	"ctxtool/replay"
 	"ctxtool/replay/weigh"
+	"ctxtool/sessionfmt/dialect"
 )
 
 // The policies that every session has, besides those of package compact.

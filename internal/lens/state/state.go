@@ -6,10 +6,10 @@ import (
 	"errors"
 	"time"
 
-	"ctxtool/internal/read/dialect"
 	"ctxtool/replay"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 

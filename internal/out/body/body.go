@@ -9,8 +9,8 @@ import (
 	"iter"
 	"strings"
 
-	"ctxtool/internal/read/dialect"
 	"ctxtool/replay"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 

@@ -6,12 +6,12 @@ import (
 	"math"
 	"slices"
 
-	"ctxtool/internal/read/rule"
 	"ctxtool/replay"
 	"ctxtool/replay/models"
 	"ctxtool/replay/prompt"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/rule"
 )
 
 // A request is what is known of a request besides its messages.

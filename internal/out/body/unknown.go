@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"ctxtool/internal/read/dialect"
 	"ctxtool/replay"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 

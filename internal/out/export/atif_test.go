@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"ctxtool/internal/lens/check"
 	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/must"
 	"ctxtool/replay"
@@ -192,7 +191,7 @@ func TestValidator(t *testing.T) {
 // prepared sets what a command sets.
 func prepared(o *Options) *Options {
 	o.Stats.Counter = &tokens.Pi
-	o.Stats.Check = check.Options{Now: time.Unix(2e9, 0)}
+	o.Stats.Now = time.Unix(2e9, 0)
 	o.Note, o.Says = func(string, ...any) {}, func(err error) string { return err.Error() }
 	return o
 }

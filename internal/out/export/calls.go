@@ -51,7 +51,7 @@ func (m *maker) number() {
 // same order.
 func (m *maker) requestRows() {
 	windows := m.windows()
-	next, stop := iter.Pull(m.Account.Bare)
+	next, stop := iter.Pull(m.account.Bare)
 	defer stop()
 	for i := range m.Calls {
 		c := &m.Calls[i]
@@ -189,7 +189,7 @@ func (m *maker) differ(k int32) {
 		one.gone = append(one.gone, p.Number)
 	}
 	all := m.Book.Counts(q)
-	one.rate = m.rates(q, one.fresh, int64(all.Total)+m.Account.Total.Hidden)
+	one.rate = m.rates(q, one.fresh, int64(all.Total)+m.account.Total.Hidden)
 }
 
 // meet makes place for a message, and tells whose it is.

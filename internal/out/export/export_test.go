@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"ctxtool/internal/lens/check"
 	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/must"
 	"ctxtool/sessionfmt"
@@ -25,7 +24,7 @@ func options(dir string) *Options {
 	o := &Options{Dir: dir, Says: error.Error, Note: func(string, ...any) {}}
 	o.Disk.Temporary = func(string, bool) {}
 	o.Disk.Sync = func(*os.File) error { return nil }
-	o.Stats.Check = check.Options{Now: time.Date(2026, 11, 3, 12, 0, 0, 0, time.UTC)}
+	o.Stats.Now = time.Date(2026, 11, 3, 12, 0, 0, 0, time.UTC)
 	return o
 }
 

@@ -60,7 +60,7 @@ func (m *maker) toolRows() {
 		row := ToolCall{
 			Session: m.key, CallID: c.ID, EntryID: m.Session.ID(c.Record), At: m.at(c.Record),
 			OnPath: m.onPath[c.Record],
-			Tool:   m.text(c.Tool), Action: unless0(c.Action.String()), Subject: m.text(c.Subject), ArgsBytes: c.Asked,
+			Tool:   m.text(c.Tool), Action: unless0(c.Action), Subject: m.text(c.Subject), ArgsBytes: c.Asked,
 			Outcome: c.Outcome, ResultBytes: c.Got,
 			DurationMS: m.since(c.Record, c.Result), ResultEntryID: m.id(c.Result), Used: c.Used,
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"path/filepath"
 
+	"ctxtool/internal/lens/cache"
 	"ctxtool/internal/read/store"
 	"ctxtool/replay"
 	"ctxtool/replay/ledger"
@@ -14,12 +15,13 @@ import (
 // A maker makes the rows of a session from its facts.
 type maker struct {
 	*stats.Facts
-	out  Rows
-	key  string
-	o    *Options
-	emit func(r *Rows) error // takes rows as soon as there are many; nil to keep them all
-	many int                 // rows of out
-	err  error               // the first
+	account *cache.Report // of all branches
+	out     Rows
+	key     string
+	o       *Options
+	emit    func(r *Rows) error // takes rows as soon as there are many; nil to keep them all
+	many    int                 // rows of out
+	err     error               // the first
 
 	contents map[string]bool // hashes of the texts so far; nil if they are not wanted
 	load     *replay.Reader
@@ -47,6 +49,10 @@ func rowsOf(f *stats.Facts, o *Options, key string, emit func(r *Rows) error) (*
 	m.out.bases = f.Session.Bases()
 	began := cmp.Or(f.About.Began, f.Report.Session.Time.First)
 	m.out.Agent, m.out.Date = partitionOf(store.HeaderInfo{Agent: f.Report.Agent, Timestamp: began})
+	m.account, m.err = cache.Account(f.Book, cache.Options{Leaf: f.Point, All: true, Copied: f.Copied})
+	if m.err != nil {
+		return nil, m.err
+	}
 	m.number()
 	m.carry()
 	m.requestRows()
@@ -56,7 +62,7 @@ func rowsOf(f *stats.Facts, o *Options, key string, emit func(r *Rows) error) (*
 	m.findingRows()
 	m.sessionRow()
 	if m.err == nil {
-		m.err = m.Account.Err()
+		m.err = m.account.Err()
 	}
 	return &m.out, m.err
 }
@@ -136,7 +142,7 @@ func (m *maker) id(rec int) *string {
 // sessionRow makes the row of the session from its other rows and the lenses' sums.
 func (m *maker) sessionRow() {
 	s, r := m.Session, m.Report
-	cost, total := &m.Own, m.Account.Total
+	cost, total := &m.Own, m.account.Total
 	one := Session{
 		Session: m.key, SessionID: r.ID, Path: m.text(filepath.ToSlash(s.Name)), AgentVersion: unless0(s.WrittenBy()),
 		Fidelity: "exact", Project: m.text(m.About.CWD), Title: m.text(m.About.Title()), Bytes: s.OwnSize(),
@@ -227,7 +233,7 @@ func (m *maker) measured(row *Compaction, c *stats.Compacting) {
 	row.LostFailures, row.LostPaths = from0(lost.Errors.Of-lost.Errors.Found), from0(lost.Paths.Of-lost.Paths.Found)
 	row.LostCommands = from0(lost.Commands.Of - lost.Commands.Found)
 	if len(lost.Constraints.Lost) > 0 {
-		row.Lost = some(m.text(lost.Constraints.Lost[0].What))
+		row.Lost = some(m.text(lost.Constraints.Lost[0]))
 	}
 }
 
@@ -235,7 +241,7 @@ func (m *maker) measured(row *Compaction, c *stats.Compacting) {
 func (m *maker) findingRows() {
 	for _, f := range m.Findings {
 		m.out.Findings = append(m.out.Findings, Finding{
-			Session: m.key, Rule: f.Code, Severity: f.Severity.String(), Line: unless0(int64(f.Line)),
+			Session: m.key, Rule: f.Code, Severity: f.Severity, Line: unless0(int64(f.Line)),
 			EntryID: unless0(f.Entry),
 			Text:    m.text(f.Text), Fix: m.text(f.Fix),
 		})

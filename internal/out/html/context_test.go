@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
+	"ctxtool/internal/out/show"
 	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/must"
 	"ctxtool/internal/test/testenv"
-	"ctxtool/render"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
 )
@@ -150,7 +150,7 @@ func replays(t *testing.T, file string) func(request int) *envelope {
 		}
 		var out bytes.Buffer
 		w := bufio.NewWriter(&out)
-		must.Do(render.Write(w, render.Report{Envelope: e}, "json", render.Screen{}))
+		must.Do(show.ContextForms.Of(show.Report{Envelope: e}).Write(w, "json", show.Screen{}))
 		must.Do(w.Flush())
 		read := new(envelope)
 		if err := json.Unmarshal(out.Bytes(), read); err != nil {

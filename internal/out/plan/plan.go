@@ -14,12 +14,12 @@ import (
 
 	"ctxtool/compact"
 	"ctxtool/internal/lens/check"
-	"ctxtool/internal/read/dialect"
 	"ctxtool/internal/read/outline"
 	"ctxtool/replay"
 	"ctxtool/replay/hook"
 	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/dialect"
 )
 
 // A Plan is a planned or completed change of a session, in the JSON of Schema. Fields for

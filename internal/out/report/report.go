@@ -13,7 +13,6 @@ import (
 	"ctxtool/internal/lens/check"
 	"ctxtool/internal/out/transcript"
 	"ctxtool/internal/read/activity"
-	"ctxtool/internal/read/dialect"
 	"ctxtool/internal/read/outline"
 	"ctxtool/internal/read/phrase"
 	"ctxtool/replay"
@@ -22,6 +21,7 @@ import (
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -123,7 +123,7 @@ func New(r *replay.Replay, leaf int) *Report {
 		done: make(chan struct{}),
 	}
 	p.about, _ = outline.Headed(p.s) // what cannot be read stops the page too
-	_ = p.about.Entitle(p.s, leaf)
+	_ = outline.Entitle(&p.about, p.s, leaf)
 	p.Index.start(p.s)
 	return p
 }
@@ -299,7 +299,7 @@ type Summary struct {
 	Entries  int    `json:"entries"`
 	Findings int    `json:"findings,omitempty"` // errors and warnings
 	// the highest severity of what reading the session found, where its findings are not counted
-	Found check.Severity `json:"found,omitempty"`
+	Found string `json:"found,omitempty"`
 	// Cost is in dollars, of all calls, Recorded the part of it that is recorded, and Copied the one
 	// that another session of the store has too. Tokens are those of all recorded prompts, Read those of them that came
 	// from a cache.

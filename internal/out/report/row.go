@@ -6,8 +6,8 @@ import (
 	"strconv"
 
 	"ctxtool/internal/read/activity"
-	"ctxtool/internal/read/dialect"
 	"ctxtool/replay/models"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"ctxtool/internal/read/dialect"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 

@@ -19,8 +19,8 @@ import (
 	"sync"
 	"time"
 
-	"ctxtool/internal/read/dialect"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 
 	"github.com/klauspost/compress/zstd"

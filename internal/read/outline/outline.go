@@ -181,24 +181,10 @@ func Rows(s *sessionfmt.Session, records []int) ([]Row, error) {
 }
 
 // An About is what a session is, by its header, its name and its first prompt.
-type About struct {
-	ID   string `json:"id,omitempty"`   // of the header
-	Name string `json:"name,omitempty"` // the last one given
-	// first words of the first prompt that a person typed on the path; else of the summary that the agent
-	// wrote while the person was away, else of a command
-	First     string `json:"first,omitempty"`
-	CWD       string `json:"project,omitempty"`       // the header's folder
-	Began     string `json:"-"`                       // the header's time, as in the file
-	Continued string `json:"continuedIn,omitempty"`   // the id of the session in which its agent went on
-	Bridge    string `json:"bridgeSession,omitempty"` // the id by which the agent's service knows it
-}
+type About = sessionfmt.About
 
-// Title returns the title of a session that is entitled, empty where nothing tells one. All that prints
-// a title takes it from here (docs/figures.md, "Title and time").
-func (a *About) Title() string { return cmp.Or(a.Name, a.First) }
-
-// Header sets what the header of a session tells.
-func (a *About) Header(line jsonl.Value) {
+// ReadHeader sets what the header of a session tells.
+func ReadHeader(a *About, line jsonl.Value) {
 	a.ID, a.CWD, a.Began = line.Get("id").Text(), line.Get("cwd").Text(), line.Get("timestamp").Text()
 	a.Continued, a.Bridge = line.Get("continuedIn").Text(), line.Get("bridgeSession").Text()
 	a.Name = cmp.Or(a.Name, FirstWords(line.Get("title").Text()))
@@ -207,12 +193,12 @@ func (a *About) Header(line jsonl.Value) {
 // Headed returns what the header of a session tells.
 func Headed(s *sessionfmt.Session) (a About, err error) {
 	line, err := s.HeaderLine()
-	a.Header(line)
+	ReadHeader(&a, line)
 	return a, err
 }
 
 // Entitle sets the name of a session or, where it has none, what a person typed first; see FirstPrompt.
-func (a *About) Entitle(s *sessionfmt.Session, leaf int) (err error) {
+func Entitle(a *About, s *sessionfmt.Session, leaf int) (err error) {
 	for i := s.Len() - 1; i >= 0; i-- {
 		if kind := s.Kind(i); kind == jsonl.SessionInfo || kind == jsonl.Retitled || kind == jsonl.Slot {
 			line, err := s.NewReader().Line(i)

@@ -20,7 +20,7 @@ func titleOf(t *testing.T, name string) string {
 	s := must.Get(sessionfmt.Open(name, sessionfmt.Options{}))
 	defer s.Close()
 	about := must.Get(outline.Headed(s))
-	must.Do(about.Entitle(s, s.Leaf()))
+	must.Do(outline.Entitle(&about, s, s.Leaf()))
 	return about.Title()
 }
 

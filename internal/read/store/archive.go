@@ -1,8 +1,8 @@
 package store
 
 import (
-	"ctxtool/internal/read/dialect"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/dialect"
 	"path/filepath"
 	"strings"
 	"time"

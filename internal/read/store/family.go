@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"ctxtool/internal/read/dialect"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 

@@ -14,9 +14,9 @@ import (
 	"sync"
 	"time"
 
-	"ctxtool/internal/read/dialect"
 	"ctxtool/internal/read/unread"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 

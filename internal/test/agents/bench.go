@@ -11,13 +11,13 @@ import (
 	"testing"
 	"time"
 
-	"ctxtool/internal/read/dialect"
-	"ctxtool/internal/read/rule"
 	"ctxtool/internal/test/claims"
 	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/golden"
 	"ctxtool/internal/test/must"
 	"ctxtool/internal/test/testenv"
+	"ctxtool/sessionfmt/dialect"
+	"ctxtool/sessionfmt/rule"
 )
 
 // A Bench plays the scripts of a dialect's testdata/scripts through versions of its agent, and compares the recordings

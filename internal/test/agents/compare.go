@@ -11,12 +11,12 @@ import (
 	"strings"
 
 	"ctxtool/internal/out/body"
-	"ctxtool/internal/read/dialect"
-	"ctxtool/internal/read/rule"
 	"ctxtool/internal/test/must"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/rule"
 )
 
 // A Part is a part of a request that is compared.

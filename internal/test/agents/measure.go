@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/read/rule"
 	"ctxtool/internal/test/must"
+	"ctxtool/sessionfmt/rule"
 )
 
 // A Count counts compared requests.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"ctxtool/internal/read/dialect"
 	"ctxtool/internal/test/must"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"ctxtool/internal/read/rule"
 	"ctxtool/internal/test/must"
+	"ctxtool/sessionfmt/rule"
 )
 
 // A Script is a conversation: what is typed, and what the model answers.

@@ -19,9 +19,9 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/read/rule"
 	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/must"
+	"ctxtool/sessionfmt/rule"
 )
 
 // A Tally counts compared requests by the rules that they used.
@@ -34,7 +34,7 @@ type Tally struct {
 // New returns an empty tally of an agent's rules, whose constants are declared in a file of the package that
 // is tested.
 func New(t testing.TB, of *rule.Table, file string) *Tally {
-	names := constants(filepath.Join(corpus.Root(t), "internal/read/rule/rule.go"))
+	names := constants(filepath.Join(corpus.Root(t), "sessionfmt/rule/rule.go"))
 	for k := range names {
 		names[k] = "rule." + names[k]
 	}

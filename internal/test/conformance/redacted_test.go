@@ -10,11 +10,11 @@ import (
 	"testing"
 
 	"ctxtool/internal/lens/redact"
-	"ctxtool/internal/read/dialect"
 	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/gen/tables"
 	"ctxtool/internal/test/must"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 	_ "ctxtool/sessionfmt/sqlite" // reads databases
 )

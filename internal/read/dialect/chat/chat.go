@@ -26,9 +26,9 @@ import (
 	"slices"
 	"sync"
 
-	"ctxtool/internal/read/dialect"
-	"ctxtool/internal/read/rule"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/rule"
 )
 
 // A Format is how the lines of such a dialect read.

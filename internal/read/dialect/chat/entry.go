@@ -5,7 +5,7 @@ import (
 	"math"
 	"strconv"
 
-	"ctxtool/internal/read/dialect"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 

@@ -3,7 +3,7 @@ package claude
 import (
 	"bytes"
 
-	"ctxtool/internal/read/dialect"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"fmt"
 
-	"ctxtool/internal/read/dialect"
-	"ctxtool/internal/read/rule"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/rule"
 )
 
 // An arranger makes the entries of a transcript. Lines of one answer are one entry, and the

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"slices"
 
-	"ctxtool/internal/read/dialect"
-	"ctxtool/internal/read/rule"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/rule"
 )
 
 // A compaction is one that waits for its summary, and for messages that it kept and that are

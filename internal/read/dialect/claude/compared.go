@@ -2,7 +2,7 @@
 
 package claude
 
-import "ctxtool/internal/read/rule"
+import "ctxtool/sessionfmt/rule"
 
 var compared = []rule.Compared{
 	{Rule: rule.Prompt, Version: "2.0.77", Requests: 96, Equal: 46},

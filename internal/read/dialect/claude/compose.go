@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ctxtool/internal/read/dialect"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 

@@ -1,6 +1,6 @@
 package claude
 
-import "ctxtool/internal/read/dialect"
+import "ctxtool/sessionfmt/dialect"
 
 // leafAt takes a last-prompt, which names the leaf or forgets it.
 func (a *arranger) leafAt(l *dialect.Line, code dialect.Code) {

@@ -8,7 +8,7 @@ import (
 	"iter"
 	"slices"
 
-	"ctxtool/internal/read/dialect"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 

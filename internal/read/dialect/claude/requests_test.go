@@ -14,10 +14,10 @@ import (
 
 	"ctxtool/internal/lens/check"
 	"ctxtool/internal/out/body"
-	"ctxtool/internal/read/dialect"
 	"ctxtool/internal/test/must"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 

@@ -3,8 +3,8 @@ package claude
 import (
 	"slices"
 
-	"ctxtool/internal/read/rule"
 	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/rule"
 )
 
 // The rules of Claude Code besides those that all agents have.

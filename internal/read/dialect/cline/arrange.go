@@ -9,10 +9,10 @@ import (
 	"strconv"
 	"strings"
 
-	"ctxtool/internal/read/dialect"
 	"ctxtool/internal/read/dialect/chat"
-	"ctxtool/internal/read/rule"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/rule"
 )
 
 // An arranger makes the entries of a session: its document, what belongs to it, and its messages.

@@ -2,7 +2,7 @@
 
 package cline
 
-import "ctxtool/internal/read/rule"
+import "ctxtool/sessionfmt/rule"
 
 var compared = []rule.Compared{
 	{Rule: rule.Aside, Version: "3.0.57", Requests: 17, Equal: 17},

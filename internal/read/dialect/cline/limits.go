@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ctxtool/internal/read/dialect"
+	"ctxtool/sessionfmt/dialect"
 )
 
 // Limits of what Cline sends as it stands. Beyond them it shortens more than one text by one rule, or by what it sent

@@ -5,10 +5,10 @@ import (
 	"strconv"
 	"strings"
 
-	"ctxtool/internal/read/dialect"
 	"ctxtool/internal/read/dialect/chat"
-	"ctxtool/internal/read/rule"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/rule"
 )
 
 // A message is what is read of one besides its content.

@@ -1,6 +1,6 @@
 package cline
 
-import "ctxtool/internal/read/rule"
+import "ctxtool/sessionfmt/rule"
 
 // The rules of Cline CLI besides those that all agents have.
 const (

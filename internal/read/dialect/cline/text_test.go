@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"ctxtool/internal/read/dialect"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 

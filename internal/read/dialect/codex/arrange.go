@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"ctxtool/internal/read/dialect"
-	"ctxtool/internal/read/rule"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/rule"
 )
 
 // An arranger makes the entries of a rollout. An answer is all items of one response, with

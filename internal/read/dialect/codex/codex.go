@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"ctxtool/internal/read/dialect"
-	"ctxtool/internal/read/rule"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/rule"
 )
 
 // fields are the fields of lines that are known.

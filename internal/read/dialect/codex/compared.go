@@ -2,7 +2,7 @@
 
 package codex
 
-import "ctxtool/internal/read/rule"
+import "ctxtool/sessionfmt/rule"
 
 var compared = []rule.Compared{
 	{Rule: rule.Aside, Version: "0.80.0", Requests: 112, Equal: 112},

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"sync"
 
-	"ctxtool/internal/read/dialect"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 

@@ -1,6 +1,6 @@
 package codex
 
-import "ctxtool/internal/read/rule"
+import "ctxtool/sessionfmt/rule"
 
 // The rules of Codex besides those that all agents have.
 const (

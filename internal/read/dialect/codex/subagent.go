@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"ctxtool/internal/read/dialect"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"ctxtool/internal/read/dialect"
-	"ctxtool/internal/read/rule"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/rule"
 )
 
 // An arranger makes the entries of a log: those of the session, and beside them those of its sub-agents, which

@@ -2,7 +2,7 @@
 
 package copilot
 
-import "ctxtool/internal/read/rule"
+import "ctxtool/sessionfmt/rule"
 
 var compared = []rule.Compared{
 	{Rule: rule.Aside, Version: "1.0.71", Requests: 12, Equal: 7},

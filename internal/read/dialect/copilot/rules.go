@@ -1,6 +1,6 @@
 package copilot
 
-import "ctxtool/internal/read/rule"
+import "ctxtool/sessionfmt/rule"
 
 // The rules of Copilot CLI besides those that all agents have.
 const (

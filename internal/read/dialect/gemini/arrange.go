@@ -1,10 +1,10 @@
 package gemini
 
 import (
-	"ctxtool/internal/read/dialect"
 	"ctxtool/internal/read/dialect/chat"
-	"ctxtool/internal/read/rule"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/rule"
 	"hash/maphash"
 )
 

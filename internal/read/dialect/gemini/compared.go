@@ -2,7 +2,7 @@
 
 package gemini
 
-import "ctxtool/internal/read/rule"
+import "ctxtool/sessionfmt/rule"
 
 var compared = []rule.Compared{
 	{Rule: rule.Aside, Version: "", Requests: 249, Equal: 249},

@@ -1,8 +1,8 @@
 package gemini
 
 import (
-	"ctxtool/internal/read/dialect"
 	"ctxtool/internal/read/dialect/chat"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 	"slices"
 	"strings"

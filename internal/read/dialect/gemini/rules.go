@@ -1,6 +1,6 @@
 package gemini
 
-import "ctxtool/internal/read/rule"
+import "ctxtool/sessionfmt/rule"
 
 // The rules of Gemini CLI besides those that all agents have.
 const (

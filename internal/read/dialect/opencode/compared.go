@@ -2,7 +2,7 @@
 
 package opencode
 
-import "ctxtool/internal/read/rule"
+import "ctxtool/sessionfmt/rule"
 
 var compared = []rule.Compared{
 	{Rule: rule.Aside, Version: "1.17.19", Requests: 24, Equal: 24},

@@ -2,7 +2,7 @@
 
 package opencode
 
-import "ctxtool/internal/read/rule"
+import "ctxtool/sessionfmt/rule"
 
 var comparedKilo = []rule.Compared{
 	{Rule: rule.Aside, Version: "7.0.33", Requests: 6, Equal: 2},

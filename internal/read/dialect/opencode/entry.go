@@ -5,9 +5,9 @@ import (
 	"strings"
 	"sync"
 
-	"ctxtool/internal/read/dialect"
-	"ctxtool/internal/read/rule"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/rule"
 )
 
 // What opencode says instead of what it does not send, or where nothing was said.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"ctxtool/internal/read/dialect"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"ctxtool/internal/read/dialect"
-	"ctxtool/internal/read/rule"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/rule"
 )
 
 // opencode sends messages in the form of the provider's interface. Which one that is depends on the provider.

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"ctxtool/internal/read/dialect"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 

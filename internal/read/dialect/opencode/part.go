@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strconv"
 
-	"ctxtool/internal/read/dialect"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"slices"
 
-	"ctxtool/internal/read/dialect"
-	"ctxtool/internal/read/rule"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/rule"
 )
 
 // A row is a line, read once: its columns, with the message or the part that is in its data.

@@ -1,6 +1,6 @@
 package opencode
 
-import "ctxtool/internal/read/rule"
+import "ctxtool/sessionfmt/rule"
 
 // The rules of opencode besides those that all agents have.
 const (

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"ctxtool/internal/read/dialect"
-	"ctxtool/internal/read/rule"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/rule"
 )
 
 // Version 2 keeps a row for each message, which does not change, with the results of its calls,

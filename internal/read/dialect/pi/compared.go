@@ -2,7 +2,7 @@
 
 package pi
 
-import "ctxtool/internal/read/rule"
+import "ctxtool/sessionfmt/rule"
 
 var compared = []rule.Compared{
 	{Rule: rule.Unread, Version: "3", Requests: 1, Equal: 1},

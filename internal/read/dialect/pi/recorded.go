@@ -2,7 +2,7 @@
 
 package pi
 
-import "ctxtool/internal/read/rule"
+import "ctxtool/sessionfmt/rule"
 
 var recorded = []rule.Compared{
 

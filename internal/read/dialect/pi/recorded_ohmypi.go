@@ -2,7 +2,7 @@
 
 package pi
 
-import "ctxtool/internal/read/rule"
+import "ctxtool/sessionfmt/rule"
 
 var recordedOhmypi = []rule.Compared{
 	{Rule: rule.Aside, Version: "3", Requests: 59, Equal: 59},

@@ -2,7 +2,7 @@
 // Package replay applies them.
 package pi
 
-import "ctxtool/internal/read/rule"
+import "ctxtool/sessionfmt/rule"
 
 // The rules of pi besides those that all agents have, and of its variants.
 const (

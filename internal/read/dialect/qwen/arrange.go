@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"fmt"
 
-	"ctxtool/internal/read/dialect"
 	"ctxtool/internal/read/dialect/chat"
-	"ctxtool/internal/read/rule"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/rule"
 )
 
 // A arranger makes the entries of lines that name their parents: after a rewind the next line has an earlier one.

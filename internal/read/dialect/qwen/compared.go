@@ -2,7 +2,7 @@
 
 package qwen
 
-import "ctxtool/internal/read/rule"
+import "ctxtool/sessionfmt/rule"
 
 var compared = []rule.Compared{
 	{Rule: rule.Aside, Version: "0.15.10", Requests: 18, Equal: 18},

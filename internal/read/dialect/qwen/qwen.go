@@ -8,11 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"ctxtool/internal/read/dialect"
 	"ctxtool/internal/read/dialect/chat"
 	"ctxtool/internal/read/dialect/gemini"
-	"ctxtool/internal/read/rule"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/rule"
 )
 
 // fields are the fields of lines of Qwen Code that are known.

@@ -1,6 +1,6 @@
 package qwen
 
-import "ctxtool/internal/read/rule"
+import "ctxtool/sessionfmt/rule"
 
 // The rules of Qwen Code.
 const (

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"ctxtool/internal/read/dialect"
 	"ctxtool/internal/read/dialect/chat"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 

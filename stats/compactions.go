@@ -81,7 +81,7 @@ type Compacting struct {
 	FirstKept  string `json:"firstKept,omitempty"` // the entry of the first of these
 	Split      bool   `json:"split"`               // the first of these is within a turn
 	// files, commands, open failures and demands of the replaced messages, and how many the summary keeps;
-	// each `{of, found}`; `ctxtool forgot` lists the others
+	// each `{of, found}`; `ctxtool lost` lists the others
 	Survival Survival `json:"survival"`
 	Loops    []string `json:"loops,omitempty"` // why it is part of a loop
 

@@ -158,19 +158,19 @@ func (o *cacheOptions) over(e *env, t *cache.Total) bool {
 	return text != ""
 }
 
-type forgotOptions struct {
+type lostOptions struct {
 	readFlags
 	at    string
 	limit int
 }
 
-func (o *forgotOptions) define(f *flagSet) {
+func (o *lostOptions) define(f *flagSet) {
 	o.readFlags.flags(f, "text", "jsonl")
 	f.StringVar(&o.at, "at", "", "report the path to `POINT`")
 	f.IntVar(&o.limit, "limit", 10, "print `N` items for each compaction (0: all)")
 }
 
-func runForgot(e *env, o *forgotOptions, args []string) error {
+func runLost(e *env, o *lostOptions, args []string) error {
 	if o.limit < 0 {
 		return usagef("--limit %d: must be 0 or more", o.limit)
 	}

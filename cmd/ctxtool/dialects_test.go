@@ -24,7 +24,7 @@ var lensLines = []string{
 }
 
 // findingLines are those whose status tells what they found.
-var findingLines = []string{"diff FILE root leaf", "diff FILE root leaf -f json", "check FILE -f json", "forgot FILE"}
+var findingLines = []string{"diff FILE root leaf", "diff FILE root leaf -f json", "check FILE -f json", "lost FILE"}
 
 // foreignLines are those that refuse a session of another agent, and write nothing.
 var foreignLines = []string{

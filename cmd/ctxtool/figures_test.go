@@ -110,7 +110,7 @@ type compactionFigures struct {
 // ofCompactions compares what the lens sums with what the command lists.
 func (f *figures) ofCompactions(name string, sum *compactionFigures) {
 	before, after, lost, all := 0, 0, map[string]int{}, 0
-	for line := range strings.Lines(ranIn("", "forgot", name, "-f", "jsonl").stdout.String()) {
+	for line := range strings.Lines(ranIn("", "lost", name, "-f", "jsonl").stdout.String()) {
 		var one struct {
 			Before, After int
 			Lost          []struct{ Kind string }

@@ -17,7 +17,7 @@ import (
 // answers are command lines with every answer of every command that has forms. S is a session,
 // DIR a folder of them, and UNDO a session with a batch.
 var answers = []string{
-	"search --recent 5 S", "cache S", "cache DIR", "check S", "check DIR", "compact S", "forgot S", "keep DIR --to kept", "config", "cost S", "cost DIR", "count S", "diff S root leaf", "doctor S", "doctor DIR",
+	"search --recent 5 S", "cache S", "cache DIR", "check S", "check DIR", "compact S", "lost S", "keep DIR --to kept", "config", "cost S", "cost DIR", "count S", "diff S root leaf", "doctor S", "doctor DIR",
 	"diff S root leaf --entries", "edit S leaf --omit", "label S leaf x", "log S", "log S --request 0", "ls DIR", "migrate S", "label --session S x",
 	"patch S --remove-tool bash --why x", "policies", "prune S", "redact S", "redact DIR", "reduce S --policy gsh --window 200", "render S", "repair S", "replay S", "search the DIR", "show S", "simulate S", "simulate DIR", "stats S --lens cost", "stats DIR --lens cost",
 	"models claude", "status S", "reduce --pass strip-thinking S", "trace S the", "trace S --blame leaf", "log --tree S", "reduce --pass truncate:max=20 S", "undo UNDO",

@@ -22,7 +22,7 @@ var hostileShapes = slices.Concat(shapesOfContexts, shapesOfLines)
 // The commands that hostile sessions are given to; S is the session.
 var hostileCommands = []string{
 	"replay S", "replay -f llm S", "ls S", "status S", "cache --all S", "log --all S", "diff S", "reduce --pass truncate S", "prune S", "search next S",
-	"forgot S", "notes S", "stats S", "check S", "trace S next", "show S leaf", "doctor S", "log --tree S", "render -f markdown -o - S",
+	"lost S", "notes S", "stats S", "check S", "trace S next", "show S leaf", "doctor S", "log --tree S", "render -f markdown -o - S",
 	"render -f html -o - S", "simulate S", "diff S@turn:0 S", "check --provider anthropic S", "check --coverage S",
 	"reduce --pass superseded --pass strip-thinking --pass drop-images --force S", "reduce --policy y-agent --window 300 --force S",
 }

@@ -51,7 +51,7 @@ var (
 		"replay S@P --model acme/m1", "replay S --at P --model acme/m1", "replay S --leaf P -f json --model acme/m1", "stats S --at P --lens context,growth,bytes,cache", "stats S@P --lens context,growth,bytes,cache",
 		"render S@P", "render S --leaf P",
 		"log --tree S@P", "log --tree S --leaf P", "log S@P", "log S --leaf P", "log S --until P", "render S --until P",
-		"forgot S@P", "forgot S --at P", "notes S@P", "notes S --at P", "log S@P -f swe-cli", "trace S@P plum", "trace S plum --at P", "trace S plum --leaf P", "trace S --blame P", "trace S@P --blame",
+		"lost S@P", "lost S --at P", "notes S@P", "notes S --at P", "log S@P -f swe-cli", "trace S@P plum", "trace S plum --at P", "trace S plum --leaf P", "trace S --blame P", "trace S@P --blame",
 		"diff S root P", "diff S P bb", "diff S@P S@bb", "diff S P bb --entries",
 		"reduce S --at P", "compact --pass compact:keep=1 S --at P", "reduce --pass truncate:max=1 S --at P", "reduce --pass superseded S --at P", "reduce --pass strip-thinking S --at P",
 		"branch S P -o - --now 2026-01-31", "patch S --at P --remove-tool bash --why x --now 2026-01-31",

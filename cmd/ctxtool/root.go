@@ -145,7 +145,6 @@ var commands = []struct {
 	{"cache", made(runCache), manySessions, "Explain", nil},
 	{"check", made(runCheck), manySessions, "Files", []string{"fsck"}},
 	{"export", made(runExport), manySessions, "Files", nil},
-	{"forgot", made(runForgot), 0, "Explain", nil},
 	{"config", made(runConfig), otherArgs, "", nil},
 	{"import", made(runImport), 0, "Files", nil},
 	{"cost", made(runCost), manySessions, "Inspect", nil},
@@ -156,6 +155,7 @@ var commands = []struct {
 	{"label", made(runLabel), 1, "Change", nil},
 	{"keep", made(runKeep), otherArgs, "Files", nil},
 	{"log", made(runLog), 0, "Inspect", nil},
+	{"lost", made(runLost), 0, "Explain", nil},
 	{"ls", made(runLs), otherArgs, "Inspect", nil},
 	{"migrate", made(runMigrate), manySessions, "", nil},
 	{"models", made(runModels), otherArgs, "", nil},
@@ -182,8 +182,9 @@ var commands = []struct {
 // renamed are what commands were called, and what does the same now.
 var renamed = map[string]string{
 	"ambient":     "search --recent 5",
-	"compactions": "forgot",
+	"compactions": "lost",
 	"convert":     "import",
+	"forgot":      "lost",
 	"name":        "label --session",
 	"serve":       "mcp",
 	"strip":       "reduce --pass strip-thinking",

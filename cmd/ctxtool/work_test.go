@@ -14,7 +14,7 @@ import (
 // workLines are command lines whose work is held.
 var workLines = []string{
 	"ls", "status", "replay", "replay -f llm", "replay -f json", "log", "log -f jsonl", "log --tree", "show leaf",
-	"stats", "stats --lens cost", "stats --lens session,context,growth,cost,compactions,bytes,cache,check,calibration", "cache", "simulate", "forgot", "notes",
+	"stats", "stats --lens cost", "stats --lens session,context,growth,cost,compactions,bytes,cache,check,calibration", "cache", "simulate", "lost", "notes",
 	"trace -e .", "diff root leaf", "search -e .", "search -e . --in-context", "render", "render -f html -o -", "prune", "check", "redact -o -",
 }
 

@@ -37,7 +37,7 @@ var Groups = []struct{ Name, Flags string }{
 		"migrate/strict repair/strict undo/strict"},
 	{"Output", "assets budget entries ephemeral explain fold follow format max-lines open provenance reverse sort " +
 		"split update " +
-		"forgot/limit tree notes/max-tokens render/target"},
+		"lost/limit tree notes/max-tokens render/target"},
 	{"formats", "json output"},
 	{"gate", "against allow-empty drift require unpriced stats/broken stats/check"},
 	{"rules", "baseline implemented lenient model rules strict window"},

@@ -109,7 +109,7 @@ var looks = []look{
 	{"cache", (*exam).lost},
 	{"tools", (*exam).carried},
 	{"context", (*exam).dead},
-	{"compaction", (*exam).forgotten},
+	{"compaction", (*exam).summarized},
 }
 
 // lenses are the figures that a report rests on; costs are by project.

@@ -265,8 +265,8 @@ func (x *exam) step(r *replay.Replay, s replay.Step) {
 	d.last, d.err = cmp.Or(b, d.last), cmp.Or(d.err, err)
 }
 
-// forgotten returns what the summary of the last compaction of the path lacks.
-func (x *exam) forgotten() ([]Line, error) {
+// summarized returns what the summary of the last compaction of the path lacks.
+func (x *exam) summarized() ([]Line, error) {
 	is := x.drops.last
 	if is == nil {
 		return nil, x.drops.err
@@ -287,6 +287,6 @@ func (x *exam) forgotten() ([]Line, error) {
 		Kind: "compaction",
 		Text: fmt.Sprintf("the last compaction replaced %s; its summary lacks %s",
 			phrase.Count(len(is.Gone), "message"), strings.Join(lacks, ", ")),
-		Command: "ctxtool forgot " + x.Ref, weight: forgets,
+		Command: "ctxtool lost " + x.Ref, weight: forgets,
 	}}, nil
 }

@@ -15,7 +15,7 @@ import (
 
 // A Compaction lists what mattered of the messages that a compaction dropped: facts that its
 // summary lacks, and terms that later answers used. It is a line of schema
-// ctxtool/compactions/1.
+// ctxtool/lost/1.
 type Compaction struct {
 	Schema  string `json:"schema"`
 	Entry   string `json:"entry"`           // the compaction, or the transform that compacts
@@ -239,7 +239,7 @@ func (t *tracing) compaction(d *drop) (one Compaction, err error) {
 		return one, err
 	}
 	one = Compaction{
-		Schema: "ctxtool/compactions/1", Entry: s.ID(d.record), Line: s.Line(d.record),
+		Schema: "ctxtool/lost/1", Entry: s.ID(d.record), Line: s.Line(d.record),
 		Reset: s.Kind(d.record) == jsonl.Reset, Time: line.Get("timestamp").Text(), Request: d.request,
 		Before: d.before, After: d.after, Dropped: len(d.Gone), Kept: d.Kept + len(d.Summary),
 		Lost: []Lost{}, Used: append([]Reused{}, d.used...),

@@ -385,7 +385,8 @@ func totals(r *Rows, want *stats.Report) string {
 func carriedAsRequestsSay(t *testing.T, what, name string, r *Rows) {
 	o := options("")
 	must.Do(o.Stats.Facts(name, func(f *stats.Facts) error {
-		m := &maker{Facts: f, o: o, own: map[int32]int32{}, onPath: make([]bool, f.Session.Len())}
+		m := &maker{Facts: f, o: o, own: map[int32]int32{}, onPath: make([]bool, f.Session.Len()),
+			account: must.Get(accountOf(f))}
 		m.number()
 		m.carry()
 		requests, dollars := make([]int64, len(m.messages)), make([]float64, len(m.messages))

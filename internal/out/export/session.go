@@ -49,8 +49,7 @@ func rowsOf(f *stats.Facts, o *Options, key string, emit func(r *Rows) error) (*
 	m.out.bases = f.Session.Bases()
 	began := cmp.Or(f.About.Began, f.Report.Session.Time.First)
 	m.out.Agent, m.out.Date = partitionOf(store.HeaderInfo{Agent: f.Report.Agent, Timestamp: began})
-	m.account, m.err = cache.Account(f.Book, cache.Options{Leaf: f.Point, All: true, Copied: f.Copied})
-	if m.err != nil {
+	if m.account, m.err = accountOf(f); m.err != nil {
 		return nil, m.err
 	}
 	m.number()
@@ -65,6 +64,11 @@ func rowsOf(f *stats.Facts, o *Options, key string, emit func(r *Rows) error) (*
 		m.err = m.account.Err()
 	}
 	return &m.out, m.err
+}
+
+// accountOf returns the use of the cache in all branches.
+func accountOf(f *stats.Facts) (*cache.Report, error) {
+	return cache.Account(f.Book, cache.Options{Leaf: f.Point, All: true, Copied: f.Copied})
 }
 
 // text returns a text as it is written.

@@ -135,7 +135,8 @@ type assignment struct {
 	said  bool // the word before the place is a verb such as is
 	sum   bool // a word such as checksum lies between
 
-	alone bool // the value ends its line
+	alone     bool // the value ends its line
+	directive bool // the name begins its line, or follows that of a user, and only flags lie between it and the value
 
 	number bool // the value is an address, or another number
 }
@@ -167,6 +168,9 @@ func (a *assignment) step() {
 			a.link(assigns) // a flag
 		case next == ' ' || a.at == a.name.end+1 && (next == '[' || a.name.upper):
 			a.link(beside)
+		}
+		if a.at == a.name.end+1 {
+			a.directive = a.beginsLine()
 		}
 	case c == '\t':
 		a.at++
@@ -219,6 +223,10 @@ func (a *assignment) step() {
 		} else if a.words > 0 {
 			a.stop = true // the end of a sentence
 		}
+	case c == '-' && a.directive && next == '-' && a.words == 0:
+		for a.at < len(text) && text[a.at] > ' ' { // rootpw --plaintext X
+			a.at++
+		}
 	case c == '-' && !isAlnum(next):
 		a.at++
 		if a.how == near && next == ' ' {
@@ -237,6 +245,17 @@ func (a *assignment) step() {
 	default:
 		a.candidate(a.at, a.runEnd(a.at), false)
 	}
+}
+
+// beginsLine reports whether the name is the first word of its line, or follows a user: login ann password X.
+func (a *assignment) beginsLine() bool {
+	before := a.text[max(0, a.name.start-longestName):a.name.start]
+	before = before[bytes.LastIndexByte(before, '\n')+1:]
+	if len(bytes.TrimLeft(before, " \t>+-#;|")) == 0 {
+		return true
+	}
+	words := bytes.Fields(before)
+	return len(words) > 1 && userNames[string(lowered(words[len(words)-2]))]
 }
 
 // quotedName reports whether the place follows the comma after a name in quotes that is an argument: ("password", X.

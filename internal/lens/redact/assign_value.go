@@ -93,6 +93,10 @@ func (a *assignment) candidate(start, end int, quoted bool) {
 		a.how = beside
 	}
 	if !quoted && after < len(text) && text[after] == '(' {
+		if name := string(lowered(v[bytes.LastIndexByte(v, '.')+1:])); fillCalls[name] && a.words == 0 {
+			a.at, a.how = after, assigns // getByLabel("Password").fill("X")
+			return
+		}
 		a.words += 2 // a call
 		a.at = after
 		a.how = near
@@ -139,8 +143,11 @@ func (a *assignment) ampersand(start, end int) int {
 	return to
 }
 
-// endsLine reports whether nothing follows on the line but spaces.
+// endsLine reports whether nothing follows on the line but the end of a sentence and spaces.
 func endsLine(text []byte, at int) bool {
+	for at < len(text) && (text[at] == '.' || text[at] == '!' || text[at] == '?') {
+		at++
+	}
 	for at < len(text) && (text[at] == ' ' || text[at] == '\r' || text[at] == '\t') {
 		at++
 	}

@@ -436,8 +436,8 @@ func (s *Scanner) callAt(dst []hit, text []byte, k int32, at int) []hit {
 			}
 			a := argument{i + 1, i + 1 + end}
 			literals++
-			if v := text[a.start:a.end]; n == f.Arg && (literals > 1 || f.Arg == 1) && isGiven(v, true) &&
-				isOneWordOf(v) {
+			if v := text[a.start:a.end]; n == f.Arg && (literals > 1 || f.Arg == 1 || len(v) >= 16) &&
+				(isGiven(v, true) || f.Arg == 3 && isWords(v, 2)) && isOneWordOf(v) {
 				return append(dst, hit{rule: s.r.command, start: a.start, end: a.end, value: string(v)})
 			}
 			i = a.end + 1

@@ -3,7 +3,7 @@ package redact
 import "testing"
 
 // judgedValues are texts with a secret that their layout and their words show, each with one that only looks alike.
-var judgedValues = []struct{ kind, is, secret, not string }{
+var judgedValues = []judgedValue{
 	{"address", "main.(*T).Token(\"q8Zr2LmX0vB7kd92pW7x\")", "q8Zr2LmX0vB7kd92pW7x", "main.(*T).Token(0xc0001f5e41, {0xc0000a1b2c, 0x8a})"},
 	{"object", "token: 0x7fa01b2c3d4e5f60718293a4b5c6d7e8", "0x7fa01b2c3d4e5f60718293a4b5c6d7e8", "<shop.CartToken object at 0x7fa01b2c3d4e>"},
 	{"numbers", "{\"APDAKeyHi\", \"q8Zr2LmX0vB7kd92pW7x\"}", "q8Zr2LmX0vB7kd92pW7x", "{\"KeyHi_EL1\", KeyHi_EL1, 0x182220, READ},\n{\"KeyLo_EL1\", REG_APDBKeyLo_EL1, 0x182200},"},
@@ -36,9 +36,15 @@ var judgedValues = []struct{ kind, is, secret, not string }{
 	{"other column", "| Service | Password |\n|---|---|\n| checkout-svc | tOhxFCiT3INAobhIYiX |", "tOhxFCiT3INAobhIYiX", "| Service | Password |\n|---|---|\n| checkout-svc | unset |"},
 }
 
-func TestJudgedValues(t *testing.T) {
+// A judgedValue is a kind of text with a secret, and one without.
+type judgedValue struct{ kind, is, secret, not string }
+
+func TestJudgedValues(t *testing.T) { checkJudged(t, judgedValues) }
+
+func checkJudged(t *testing.T, values []judgedValue) {
+	t.Helper()
 	s := mustNew(Options{}).NewScanner()
-	for _, c := range judgedValues {
+	for _, c := range values {
 		found := false
 		for _, h := range s.Find([]byte(c.is)) {
 			found = found || c.is[h.Start:h.End] == c.secret

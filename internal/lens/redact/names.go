@@ -12,6 +12,7 @@ type strength uint8
 
 const (
 	noName     strength = iota
+	idName              // secret id: an id, or the secret beside it
 	weakName            // key, auth: also names much else
 	weakPass            // pass: also a verb
 	mediumName          // mailgun key, salt
@@ -214,11 +215,12 @@ func (r *nameReader) judged(name []byte) strength {
 		return noName
 	}
 	before := 0
-	qualified := false
+	qualified, primary := false, false
 	for k := range head {
 		is := r.role(k)
+		primary = primary || string(r.word(k)) == "primary"
 		if r.words[k].dots == r.words[head].dots {
-			if is&isPublic != 0 || is&isCount != 0 && is&isHead == 0 && is&isQualifier == 0 {
+			if is&isPublic != 0 && kind&isPassword == 0 && string(r.word(head)) != "secret" || is&isCount != 0 && is&isHead == 0 && is&isQualifier == 0 {
 				return noName
 			}
 			before++
@@ -228,6 +230,9 @@ func (r *nameReader) judged(name []byte) strength {
 	other := false
 	for k := head + 1; k < r.n; k++ {
 		word := r.word(k)
+		if string(word) == "id" && string(r.word(head)) == "secret" && k == r.n-1 {
+			return idName
+		}
 		if r.role(k)&isProperty != 0 {
 			return noName
 		}
@@ -254,6 +259,8 @@ func (r *nameReader) judged(name []byte) strength {
 		return mediumName
 	case kind&isSecret != 0:
 		return strongName
+	case primary && !qualified: // of a table, or of a service
+		return weakName
 	case kind&isKeyWord != 0 && qualified && !other:
 		return strongName
 	case kind&isMedium != 0 && qualified && !other:

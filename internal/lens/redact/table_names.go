@@ -35,12 +35,12 @@ var nameRoles = func() map[string]role {
 			ssh sudo wifi wlan wpa db database redis mysql mariadb postgres postgresql mongo mongodb
 			rabbitmq mqtt kafka ldap bind login vpn router nas sip snmp samba smb keystore truststore proxy
 			system superuser product pre host function functions gateway dev developer partner merchant
-			management cloud`},
-		{isPublic, `public publishable pub anon verifying verification validation measurement tracking primary foreign partition sort cache idempotency dedupe dedup query object s3 map react
+			management cloud preshared`},
+		{isPublic, `public publishable pub anon verifying verification validation measurement tracking foreign partition sort cache idempotency dedupe dedup query object s3 map react
 			i18n index group row column routing message locale translation feature registry hot short
 			accelerator known authorized natural surrogate composite unique candidate musical piano house
 			candidate öffentlicher publique pública pubblica публичный открытый restore dictionary lookup
-			etag shard hash sorting grouping keyboard ch checksum jwks publisher websocket`},
+			etag shard hash sorting grouping keyboard ch checksum jwks publisher websocket socket`},
 		{isProperty, `id ids name names type types file files path paths dir uri url endpoint ttl expiry expires
 			expiration expired expire count counts limit limits length len size sizes version versions
 			algorithm alg algo header headers prefix suffix format policy provider hint field fields label
@@ -57,7 +57,7 @@ var nameRoles = func() map[string]role {
 			hints less free only store storage keeper bindings derivation derive usage uses constraint
 			constraints helper util utils test tests spec specs mock provider providers description desc
 			title text_input budget source sources comment comments verb noun names visibility visible
-			masked mask row rows column columns mint mints address addresses contract contracts balance balances
+			identifier identifiers masked mask row rows column columns mint mints address addresses contract contracts balance balances
 			supply holder holders decimals symbol standard transfer transfers swap pool deployer logo market marketing`},
 		{isCount, `max min num total prompt completion input output cached eos bos pad unk sep cls stop next page
 			pagination continuation sync cancellation cancel has is use show hide forgot missing invalid
@@ -160,7 +160,12 @@ var (
 			becomes became equals changed used here below following this it get field basic bearer digest
 			apikey type secret print printf echo raw f b r u then with enter using and pass-through vector
 			std::string nsstring bstr cstring är er on je e jest là adalah ialah είναι это luidt 0 5 7 8 9`)
+	// fillCalls are methods that write a value into the field that a name has selected.
+	fillCalls = wordSet(`fill type sendkeys send_keys setvalue set_value settext set_text typetext type_text
+			entertext enter_text inputtext input_text replacetext clearandtype presssequentially clear_and_type
+			fill_in with setkeyvalue val value typeslowly addvalue`)
 	// linkWords are those of them that say that a value follows.
 	linkWords = wordSet(`is was to as be set now ist lautet est es è foi é becomes equals are send string value bearer
-			basic är er on je e este jest là adalah ialah είναι это luidt è era was war sont`)
+			basic är er on je e este jest là adalah ialah είναι это luidt è era was war sont jetzt maintenant désormais
+			ahora adesso agora теперь сейчас nu nun teraz şimdi`)
 )

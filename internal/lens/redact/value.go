@@ -14,6 +14,9 @@ func (a *assignment) isValue(v []byte, quoted bool) bool {
 	if len(cut) < len(v) && len(cut) >= minPart && madeOf(cut[:min(len(cut), judged)]).random() {
 		v = cut // it breaks off
 	}
+	if a.name.strength == idName {
+		return a.how == assigns && isUUID(v)
+	}
 	if len(v) < 6 || len(v) < 8 && (a.name.strength != passName && a.name.strength != weakPass || a.how < assigns) {
 		return false
 	}
@@ -34,7 +37,7 @@ func (a *assignment) isValue(v []byte, quoted bool) bool {
 		return true
 	}
 	m := madeOf(head)
-	if 3*wide > len(head) {
+	if 3*wide > len(head) || letters && wide > 0 && !isJumbled(head) {
 		return false // words of another language
 	}
 	if m.odd == 0 && m.signs == 0 || repeats(head) || isPlain(v) || a.name.strength < passName && isFile(v) {
@@ -61,17 +64,21 @@ func (a *assignment) isValue(v []byte, quoted bool) bool {
 	if n == strongName && a.alone && a.words == 0 && a.secretly() && human(head) && isOneWord(head) {
 		return true
 	}
+	if n == passName && a.directive && (a.alone || quoted) && (m.chosen() && m.digits > 0 || human(head) || isWords(head, 2)) &&
+		isOneWord(head) {
+		return true
+	}
 	some := m.random() || m.odd > 4 && 3*m.odd >= m.letters+m.digits && m.changes > 1
 	switch {
 	case n == passName && how == assigns && a.words == 0:
-		return m.random() || m.chosen() || human(head) || a.generated(head, quoted)
+		return m.random() || m.chosen() || human(head) || a.generated(head, quoted) || isWords(head, 2)
 	case n == passName && how >= beside:
-		return m.random() || m.chosen() || a.generated(head, quoted) || a.said && human(head) || letters &&
-			isJumbled(head)
+		return m.random() || m.chosen() || a.generated(head, quoted) || a.said && (human(head) || isWords(head, 2)) ||
+			letters && isJumbled(head)
 	case n == passName && a.words == 0 && letters && isJumbled(head):
 		return true
 	case n == passName:
-		return a.words == 0 && a.generated(head, quoted) || m.random() ||
+		return a.said && isWords(head, 2) || a.words == 0 && a.generated(head, quoted) || m.random() ||
 			m.chosen() && m.odd > 3 && m.digits > 0 && m.letters > 0 && m.changes > 0
 	case n == weakPass && (a.said || how == assigns) && human(head) && isOneWord(head):
 		return true
@@ -92,8 +99,9 @@ func (a *assignment) isValue(v []byte, quoted bool) bool {
 		return m.random() && (a.name.upper || !isDigest(v))
 	case n == mediumName && how == beside:
 		return m.random() && m.digits > 0 && (a.name.upper || !isDigest(v))
-	case n == weakName && hasKinds(head, 4) && (how == assigns || m.random() && a.words < 4):
-		return roleOf(a.text[a.name.start:a.name.end])&isKeyWord != 0 && lower(a.text[a.name.start]) != 'k'
+	case n == weakName && hasKinds(head, 4) && (how == assigns || m.random() && a.words < 4) &&
+		roleOf(a.text[a.name.start:a.name.end])&isKeyWord != 0 && lower(a.text[a.name.start]) != 'k':
+		return true
 	case n == weakName && how == assigns:
 		return m.random() && m.digits > 0 && len(v) >= 16 && !isDigest(v)
 	}

@@ -230,9 +230,10 @@ func isText(data []byte) bool {
 
 // inside adds whole, if plain, which it stands for, has secrets. They are also searched elsewhere.
 func (s *Scanner) inside(dst []hit, plain []byte, whole hit) []hit {
-	s.depth++
+	sealed := s.sealed
+	s.depth, s.sealed = s.depth+1, nil
 	hits := s.plain(nil, plain)
-	s.depth--
+	s.depth, s.sealed = s.depth-1, sealed
 	for _, h := range hits {
 		if h.rule >= s.r.email || s.r.covered(plain, h.start, h.end) {
 			continue

@@ -113,6 +113,9 @@ func joined(text []byte, start, end int) (from, to int, ok bool) {
 		// laravel.com/docs/sanctum; developers.facebook.com/docs/facebook-login
 		for from = at; from > 0 && at-from < 20 && text[from-1]-'0' < 10; from-- {
 		}
+		if from > 0 && text[from-1] == '|' { // |1|salt|hash, a host that ssh knows
+			return 0, 0, false
+		}
 		return from, end, from < at && isMixedCode(v) && (len(v) == 27 || len(v) == 40 || len(v) == 48)
 	case c == ':' && len(v) == 43 && start > 14 && text[start-8] == '.': // a key of Ably (ably.com/docs/auth)
 		return start - 14, end, isAlnums(text[start-14:start-8]) && isAlnums(text[start-7:at]) && isMixedCode(v)

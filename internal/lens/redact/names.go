@@ -220,7 +220,8 @@ func (r *nameReader) judged(name []byte) strength {
 		is := r.role(k)
 		primary = primary || string(r.word(k)) == "primary"
 		if r.words[k].dots == r.words[head].dots {
-			if is&isPublic != 0 && kind&isPassword == 0 && string(r.word(head)) != "secret" || is&isCount != 0 && is&isHead == 0 && is&isQualifier == 0 {
+			if is&isPublic != 0 && kind&isPassword == 0 && string(r.word(head)) != "secret" ||
+				is&isCount != 0 && is&isHead == 0 && is&isQualifier == 0 {
 				return noName
 			}
 			before++

@@ -2,6 +2,7 @@ package redact
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -47,7 +48,27 @@ func email(text []byte, at int) (start, end int, ok bool) {
 		bytes.ContainsFunc(text[dot:end], func(r rune) bool { return r < utf8.RuneSelf && !isLetter(byte(r)) }) {
 		return 0, 0, false
 	}
-	return start, end, string(text[start:at]) != "git" && !inURL(text, at)
+	return start, end, string(text[start:at]) != "git" && !inURL(text, at) && !unitEnds[string(lowered(text[dot:end]))] &&
+		!isMessageID(text, start)
+}
+
+// unitEnds are the ends of names of units of systemd, which have an @ before their instance (systemd.unit(5)).
+var unitEnds = wordSet("service socket timer mount target slice scope device swap automount")
+
+// messageIDs are the headers of mails whose values look like addresses and are the ids of mails (RFC 5322, 3.6.4).
+var messageIDs = strings.Fields("message-id references in-reply-to content-id")
+
+// isMessageID reports whether the address that begins at text[start] is the id of a mail, or follows one in its line.
+func isMessageID(text []byte, start int) bool {
+	if start == 0 || text[start-1] != '<' {
+		return false
+	}
+	line := text[max(0, start-longestRow):start]
+	line = line[bytes.LastIndexByte(line, '\n')+1:]
+	name, _, ok := bytes.Cut(line, []byte{':'})
+	return ok && slices.ContainsFunc(messageIDs, func(header string) bool {
+		return len(name) >= len(header) && hasFolded(name[len(name)-len(header):], header)
+	})
 }
 
 // inURL reports whether text[at] ends the user part of a URL.

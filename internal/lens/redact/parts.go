@@ -2,6 +2,7 @@ package redact
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/binary"
 	"maps"
 	"slices"
@@ -63,9 +64,53 @@ func newParts(values map[string]int32, key, home int32) *parts {
 // keyHead is how much of the data of a private key says what kind it is: other keys have the same.
 const keyHead = 96
 
-// keyConstants are in the data of many keys, also of public ones: the names of algorithms in base64.
-var keyConstants = []string{
-	"BgkqhkiG9w0BAQEFAA", "YJKoZIhvcNAQEBBQA", "GCSqGSIb3DQEBAQUAA", "CCqGSM49AwEH", "KoZIzj0DAQ", "qGSM49AgEG", "hkjOPQMBBw",
+// keyConstants are in the data of many keys, also of public ones, in base64: the names of algorithms, the beginnings of
+// OpenSSH's keys (RFC 4253, 6.6; RFC 5656, 3.1; RFC 8709, 4) and lines of PEM.
+var keyConstants = func() []string {
+	all := []string{
+		"BgkqhkiG9w0BAQEFAA", "YJKoZIhvcNAQEBBQA", "GCSqGSIb3DQEBAQUAA", "CCqGSM49AwEH", "KoZIzj0DAQ", "qGSM49AgEG",
+		"hkjOPQMBBw",
+	}
+	for _, text := range []string{
+		"\x00\x00\x00\x0bssh-ed25519\x00\x00\x00\x20",
+		"\x00\x00\x00\x07ssh-rsa\x00\x00\x00\x03\x01\x00\x01\x00\x00\x01\x01\x00",
+		"\x00\x00\x00\x07ssh-rsa\x00\x00\x00\x03\x01\x00\x01\x00\x00\x01\x81\x00",
+		"\x00\x00\x00\x13ecdsa-sha2-nistp256\x00\x00\x00\x08nistp256\x00\x00\x00\x41\x04",
+		"\x00\x00\x00\x13ecdsa-sha2-nistp384\x00\x00\x00\x08nistp384\x00\x00\x00\x61\x04",
+		"\x00\x00\x00\x13ecdsa-sha2-nistp521\x00\x00\x00\x08nistp521\x00\x00\x00\x85\x04",
+		"\x00\x00\x00\x1ask-ssh-ed25519@openssh.com\x00\x00\x00\x20", "-----BEGIN CERTIFICATE-----\nMI",
+		"-----END CERTIFICATE-----\n", "-----BEGIN PUBLIC KEY-----\nMI", "-----BEGIN RSA PRIVATE KEY-----\nMI",
+		"-----BEGIN EC PRIVATE KEY-----\nMH", "-----BEGIN OPENSSH PRIVATE KEY-----\n", "-----BEGIN PRIVATE KEY-----\nMI",
+		"-----BEGIN ENCRYPTED PRIVATE KEY-----\nMI", "-----END PRIVATE KEY-----\n", "-----END RSA PRIVATE KEY-----\n",
+	} {
+		for shift := range 3 { // where the text begins within three bytes
+			code := base64.RawStdEncoding.EncodeToString(append(make([]byte, shift), text...))
+			all = append(all, code[(shift*4+2)/3:len(code)-1])
+		}
+	}
+	return all
+}()
+
+// longestConstant is more than the length of any of them.
+const longestConstant = 96
+
+// constant returns how many bytes of value[from:to] are of keyConstants, also if it has only a part of one.
+func constant(value string, from, to int) (n int) {
+	for _, c := range keyConstants {
+		for at := from; at+pieceSize < to; at++ { // the part may begin or end within the constant
+			k := strings.Index(c, value[at:at+pieceSize+1])
+			if k < 0 {
+				continue
+			}
+			size := pieceSize + 1
+			for at+size < to && k+size < len(c) && value[at+size] == c[k+size] {
+				size++
+			}
+			n = max(n, size)
+			at += size - 1
+		}
+	}
+	return n
 }
 
 // isConstant reports whether the piece of a value from an offset on is part of one of keyConstants.
@@ -134,6 +179,9 @@ func (p *parts) find(dst []hit, text []byte) []hit {
 		rest := to == len(value) && elides(text[:start])
 		if end-start < minPart || !rest && (!partial(text[start:end]) || isWordCode(text[start:end])) {
 			continue
+		}
+		if !rest && to-from < longestConstant && to-from-constant(value, from, to) < minPart {
+			continue // other keys have it, too
 		}
 		if rest || end-start >= longestHex || !isAllHex(text[start:end]) {
 			dst = append(dst, hit{rule: p.rules[of.value], start: start, end: end, value: value})

@@ -80,6 +80,7 @@ const (
 	useShape
 	useElision
 	useMarker
+	useSeal
 	useCommand
 	useCall
 	useValue
@@ -290,6 +291,9 @@ func (r *Redactor) builtinWords() (words wordList) {
 	}
 	for k, m := range markers {
 		words.add(lowerASCII(m.Marker), use{kind: useMarker, rule: int32(k)})
+	}
+	for k, x := range seals {
+		words.add(lowerASCII(begin(x.open)), use{kind: useSeal, rule: int32(k)})
 	}
 	for _, word := range shapeWords {
 		words.add(word, use{kind: useShape})

@@ -53,6 +53,7 @@ type Scanner struct {
 	commands         []foundUse // of programs and calls
 	args             []argument // of the command that is read
 	marks            []foundUse // of markers
+	sealed           []cell     // encrypted values
 	markEnds         []int      // by marker: where the last run around it ends
 	ends             []int      // by token: where its characters end
 	noting           bool       // words are noted
@@ -134,6 +135,7 @@ func (s *Scanner) views(hits []hit, text []byte, how spelling) []hit {
 		if !spotted || s.coded {
 			hits = s.decoded(hits, v.text)
 		}
+		hits = s.unpublished(hits, from, v.text)
 		if len(hits) > from {
 			of := text
 			for i := range s.texts[:k+1] { // only views with hits, and those that they are of, need their origins
@@ -260,8 +262,9 @@ func (s *Scanner) plain(dst []hit, text []byte) []hit {
 	if s.depth == 0 {
 		s.spots = s.spots[:0]
 	}
+	from := len(dst)
 	dst = s.words(dst, text, 0, len(text))
-	return s.decoded(s.finish(dst, text), text)
+	return s.unpublished(s.decoded(s.finish(dst, text), text), from, text)
 }
 
 // words searches text[start:end] for words.
@@ -375,6 +378,8 @@ func (s *Scanner) use(dst []hit, text []byte, word int32, end int) []hit {
 			s.commands = append(s.commands, foundUse{u, end - u.size})
 		case useMarker:
 			s.marks = append(s.marks, foundUse{u, end - u.size})
+		case useSeal:
+			s.sealedAt(text, u.rule, end-u.size)
 		case useShape:
 			s.shaped = append(s.shaped, int32(end))
 		case useElision:

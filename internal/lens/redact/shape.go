@@ -55,7 +55,7 @@ func (s *Scanner) shape(dst []hit, text []byte, start, end int) []hit {
 	}
 	s.read += end - start
 	at, is := prefixOf(text[start:end])
-	if is == noPrefix || end-start-at < minPart {
+	if is == noPrefix || end-start-at < minPart || isUUID(text[end-min(36, end-start):end]) && !hasSecretWord(text[start:end]) {
 		return dst
 	}
 	body := text[start+at : end]
@@ -156,6 +156,18 @@ func (s *Scanner) split(dst []hit, text []byte, start, end int) []hit {
 		hit{rule: s.r.shaped, start: start, end: end, value: string(text[start:end])})
 }
 
+// hasSecretWord reports whether the prefix of a token that ends in a UUID says that it is no id.
+func hasSecretWord(v []byte) bool {
+	for word := range bytes.FieldsFuncSeq(v[:len(v)-36], func(r rune) bool { return r == '-' || r == '_' }) {
+		low := string(lowered(word))
+		if roleOf(word)&(isSecret|isKeyWord|isPassword) != 0 || low == "sk" || low == "ak" || low == "sec" || low == "tok" ||
+			low == "key" || low == "rk" {
+			return true
+		}
+	}
+	return false
+}
+
 // shapeAt adds the token around a word of shapeWords, which ends at text[end].
 func (s *Scanner) shapeAt(dst []hit, text []byte, end int) []hit {
 	to := end
@@ -191,7 +203,7 @@ func prefixOf(v []byte) (at int, is prefixKind) {
 		for n < len(v) && n-at <= longestWord && isAlnum(v[n]) {
 			n++
 		}
-		if n == len(v) || n == at || v[n] != '_' && v[n] != '-' || !isAlpha(v[at]) && parts == 0 {
+		if n == len(v) || n == at || n == 1 || v[n] != '_' && v[n] != '-' || !isAlpha(v[at]) && parts == 0 {
 			break
 		}
 		word := v[at:n]

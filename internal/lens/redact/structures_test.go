@@ -1,6 +1,12 @@
 package redact
 
-import "testing"
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"ctxtool/internal/test/must"
+)
 
 // structures are texts in which only the layout, the words of a name or the form of a value show the secret, with ones
 // that only look alike.
@@ -27,3 +33,42 @@ var structures = []judgedValue{
 }
 
 func TestStructures(t *testing.T) { checkJudged(t, structures) }
+
+// published are texts with what is meant to be seen by everybody, each with a secret that looks alike, where it has one.
+var published = []judgedValue{
+	{"key for pages", `Stripe("sk_live_51q8Zr2LmX0vB7kd92pW7xJm4")`, "sk_live_51q8Zr2LmX0vB7kd92pW7xJm4", `Stripe("pk_live_51q8Zr2LmX0vB7kd92pW7xJm4TnY6sHc1aUeLfKoPi9d8b7c6")`},
+	{"key for maps", `token = "sk.eyJ1IjoiYW5uIiwiYSI6ImNtcThacjJMbVgwdkI3a2Q5MnBXN3gifQ.q8Zr2LmX0vB7kd92pW7xJm"`, "sk.eyJ1IjoiYW5uIiwiYSI6ImNtcThacjJMbVgwdkI3a2Q5MnBXN3gifQ.q8Zr2LmX0vB7kd92pW7xJm", `accessToken: "pk.eyJ1IjoiYW5uIiwiYSI6ImNtcThacjJMbVgwdkI3a2Q5MnBXN3gifQ.q8Zr2LmX0vB7kd92pW7xJm"`},
+	{"key for analytics", "POSTHOG=phx_q8Zr2LmX0vB7kd92pW7xJm4TnY6sHc1aUeLfKoPi9d8", "phx_q8Zr2LmX0vB7kd92pW7xJm4TnY6sHc1aUeLfKoPi9d8", "POSTHOG_KEY=phc_q8Zr2LmX0vB7kd92pW7xJm4TnY6sHc1aUeLfKoPi9d8"},
+	{"after a vault", "a: !vault |\n  $ANSIBLE_VAULT;1.1;AES256\n  66306563303933623439623062303562666264323732613766\ndb_password: xK9mQ2vTw8", "xK9mQ2vTw8", "db_password: !vault |\n  $ANSIBLE_VAULT;1.2;AES256;prod\n  66306563303933623439623062303562666264323732613766\n  6630656330393362343962306230356266"},
+	{"sealed secret", "stringData:\n  token: bXzMHS+N5akCQJ2uaqUxl+f1It62yrebzKel5XQkbMg=", "bXzMHS+N5akCQJ2uaqUxl+f1It62yrebzKel5XQkbMg=", "encryptedData:\n  token: AgBq8Zr2LmX0vB7kd92pW7xJm4TnY6sHc1aUeLfKoPi9d8b7c6a1e2f4d3c8b7a6bXzMHS+N5akCQJ2uaqUxl+f1It62yrebzKel5XQkbMgq8Zr2L"},
+	{"key of a socket", "Sec-Api-Key: Rq1bXzMHS+N5akCQJ2uaqU==", "Rq1bXzMHS+N5akCQJ2uaqU==", "Sec-WebSocket-Key: Rq1bXzMHS+N5akCQJ2uaqU=="},
+	{"public JWK", `{"kty":"OKP","crv":"Ed25519","d":"W_Bp439-8Zr2LmX0vB7kd92pW7xJm4TnY6sHc1aUeLf"}`, "W_Bp439-8Zr2LmX0vB7kd92pW7xJm4TnY6sHc1aUeLf", `{"kty":"EC","crv":"P-256","x":"kx_8Zr2LmX0vB7kd92pW7xJm4TnY6sHc1aUeLfKoPi9","y":"q_8Zr2LmX0vB7kd92pW7xJm4TnY6sHc1aUeLfKoPi9d"}`},
+	{"id of an instance", "key-6f1c2a34-9b1d-4e5f-8a7b-27e9589c6948", "key-6f1c2a34-9b1d-4e5f-8a7b-27e9589c6948", "member ingest-2-6f1c2a34-9b1d-4e5f-8a7b-27e9589c6948 left, bot-6f1c2a34-9b1d-4e5f-8a7b-27e9589c6948 joined"},
+	{"id of a mail", "From: Ann <ann.lee@site.org>", "ann.lee@site.org", "Message-ID: <4f0c0fe2.8Zr2LmX0@mail.site.org>\nReferences: <a1b2@mail.site.org> <c3d4@mail.site.org>"},
+	{"host", "1|q8Zr2LmX0vB7kd92pW7xJm4TnY6", "1|q8Zr2LmX0vB7kd92pW7xJm4TnY6", "|1|q8Zr2LmX0vB7kd92pW7xJm4TnY6=|Zr2LmX0vB7kd92pW7xJm4TnY6sH= ssh-ed25519"},
+	{"not encrypted", "unencrypted:q8Zr2LmX0vB7kd92pW7xJm4TnY6sHc1aUeLfKoPi9d, token: q8Zr2LmX0vB7kd92pW7xJm4TnY6sHc1aUeLfKoPi9d", "q8Zr2LmX0vB7kd92pW7xJm4TnY6sHc1aUeLfKoPi9d", "token: encrypted:q8Zr2LmX0vB7kd92pW7xJm4TnY6sHc1aUeLfKoPi9d"},
+	{"unit", "mail ann@site.services", "ann@site.services", "Unit=backup@photos.service\nWants=dev-disk@a.mount"},
+	{"certificate", "password: 4FBp439q8Zr2LmX0", "4FBp439q8Zr2LmX0", "X509v3 Authority Key Identifier:\n    4F:0C:0F:E2:C4:D8:AA:2B:A0:B4:F1:A7:C3:3F:3D:9C:9D:8B:7C:6A"},
+}
+
+func TestPublished(t *testing.T) {
+	checkJudged(t, published)
+	s := mustNew(Options{}).NewScanner()
+	for _, k := range seals {
+		for _, h := range s.Find([]byte(k.example)) {
+			t.Errorf("%s: %q is found in %q", k.open, k.example[h.Start:h.End], k.example)
+		}
+	}
+}
+
+// TestConstants: what all keys of a kind have is no part of one of them.
+func TestConstants(t *testing.T) {
+	key := "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtzc2gtZW\n" +
+		"QyNTUxOQAAACBq8Zr2LmX0vB7kd92pW7xJm4TnY6sHc1aUeLfKoPi9dAAAAJgq8Zr2LmX0\nvAAAAAtzc2gtZWQyNTUxOQAAACBq8Zr2LmX0vB7kd92pW7xJm4TnY6sHc1aUeLfKoPi9d\n-----END OPENSSH PRIVATE KEY-----"
+	public := "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIPx3vT9nW5yQ1mK7cR4jH8sB2gL6fD0zA3eU5oXiNwVq ann"
+	in := must.Get(json.Marshal([]string{key, public}))
+	out := string(redacted(mustNew(Options{}), in))
+	if !strings.Contains(out, public) || strings.Contains(out, "kd92pW7xJm4TnY6sHc1aUeLfKoPi9dAAAAJ") {
+		t.Errorf("%s becomes %s", in, out)
+	}
+}

@@ -124,14 +124,6 @@ var fileRules = []rule{
 		Not:      []string{"costs $5$ or $6$"},
 	},
 	{
-		ID:     "ansible-vault",
-		About:  "An encrypted file of Ansible, whose password may be weak.",
-		Source: "docs.ansible.com/ansible/latest/vault_guide",
-		Regex:  `\$ANSIBLE_VAULT;[\d.]{3,5};AES256[^\n]{0,64}((?:[^0-9a-zA-Z]{1,12}[0-9a-f]{32,80})+)`,
-		Is:     []string{"$ANSIBLE_VAULT;1.1;AES256\n  66306563303933623439623062303562666264323732613766"},
-		Not:    []string{"$ANSIBLE_VAULT;1.1;AES256 heads a file"},
-	},
-	{
 		ID:     "pgpass",
 		About:  "A line of .pgpass.",
 		Source: "www.postgresql.org/docs/current/libpq-pgpass.html",

@@ -24,6 +24,57 @@ var references = []string{
 // publicHeads begin certificates and public keys in base64.
 var publicHeads = []string{"LS0tLS1CRUdJTiBDRVJU", "LS0tLS1CRUdJTiBQVUJM", "LS0tLS1CRUdJTiBUUlVT"}
 
+// publishable are the prefixes of keys that are meant to be seen, in pages and apps, each with where that is said.
+var publishable = []struct{ prefix, source string }{
+	{"pk_live_", "docs.stripe.com/keys"},
+	{"pk_test_", "docs.stripe.com/keys"},
+	{"pk.eyJ", "docs.mapbox.com/help/dive-deeper/access-tokens"},
+	{"phc_", "posthog.com/docs/api"},
+	{"sb_publishable_", "supabase.com/docs/guides/api/api-keys"},
+	{"FLWPUBK", "developer.flutterwave.com/docs/authentication"},
+	{"appl_", "www.revenuecat.com/docs/projects/authentication"},
+	{"goog_", "www.revenuecat.com/docs/projects/authentication"},
+	{"APP_USR-PUB", "www.mercadopago.com/developers/en/docs/your-integrations/credentials"},
+	{"ca-pub-", "support.google.com/adsense/answer/105516"},
+}
+
+// A seal is how a text begins that holds encrypted values, which are meant to be published.
+type seal struct {
+	open    string // what precedes them
+	end     string // what ends them, empty for the first character that base64 has not, or sealedLines
+	example string
+	source  string
+}
+
+// sealedLines is the end of what lines of hex hold.
+const sealedLines = "lines"
+
+// seals are the kinds of encrypted texts.
+var seals = []seal{
+	{"ENC[", "]", "password: ENC[AES256_GCM,data:q8Zr2LmX0vB7kd92,iv:bXzMHS+N5akCQJ2uaqUxl+f1It62yrebzKel5XQkbMg=,tag:q8Zr2LmX0vB7kd92pW7xJm==,type:str]", "github.com/getsops/sops, github.com/voxpupuli/hiera-eyaml"},
+	{"ENC(", ")", "spring.datasource.password=ENC(bXzMHS+N5akCQJ2uaqUxl+f1It62yrebzKel5XQkbMg=)", "github.com/ulisesbocchio/jasypt-spring-boot"},
+	{"EJ[", "]", `"api_token": "EJ[1:bXzMHS+N5akCQJ2uaqUxl+f1It62yrebzKel5XQkbMg=:q8Zr2LmX0vB7kd92pW7xJm4TnY6sHc1a:4TnY6sHc1aUeLfKoPi9d8b7c]"`, "github.com/Shopify/ejson"},
+	{"{cipher}", "", "db.password={cipher}4f0c0fe2c4d8aa2ba0b4f1a7c33f3d9c4f0c0fe2c4d8aa2ba0b4f1a7c33f3d9c", "docs.spring.io/spring-cloud-config/reference/server/encryption-and-decryption.html"},
+	{"{AES}", "", "password: {AES}bXzMHS+N5akCQJ2uaqUxl+f1It62yrebzKel5XQkbMg=", "docs.oracle.com/en/middleware/fusion-middleware/weblogic-server"},
+	{"encrypted:", "", `DB_PASSWORD="encrypted:BDqDBibm4wsYqMpCjTQ6BsDHmMadg9K3dAt+Z9HPMfLEIRVz50hmLXPXRuDBXaJi"`, "dotenvx.com/docs/concepts/encryption"},
+	{"secure:", "", "API_TOKEN:\n  secure: bXzMHS+N5akCQJ2uaqUxl+f1It62yrebzKel5XQkbMgbXzMHS+N5akCQJ2uaqUxl/f1It62yrebzKel5XQkbMg=", "docs.travis-ci.com/user/encryption-keys"},
+	{"$ANSIBLE_VAULT;", sealedLines, "api_key: !vault |\n  $ANSIBLE_VAULT;1.1;AES256\n  66306563303933623439623062303562666264323732613766", "docs.ansible.com/ansible/latest/vault_guide"},
+	{"BEGIN PGP MESSAGE", "END PGP", "secret: |\n  -----BEGIN PGP MESSAGE-----\n\n  hQEMAq8Zr2LmX0vB7kd92pW7xJm4TnY6sHc1aUeLfKoPi9d8b7c6a1e2f4d3c8b7a\n", "RFC 9580, 6.2"},
+	{"BEGIN PGP SIGNATURE", "END PGP", "token: x\n-----BEGIN PGP SIGNATURE-----\n\niQEzBAEBCAAdFiEEq8Zr2LmX0vB7kd92pW7xJm4TnY6sHc1aUeLfKoPi9d8b7c6a\n", "RFC 9580, 6.2"},
+	{"BEGIN AGE ENCRYPTED FILE", "END AGE", "key: |\n  -----BEGIN AGE ENCRYPTED FILE-----\n  YWdlLWVuY3J5cHRpb24ub3JnL3YxCi0+IFgyNTUxOSBxOFpyMkxtWDB2QjdrZDky\n", "age-encryption.org/v1"},
+}
+
+// sealedHeads begin values that a service has encrypted for itself: of Sealed Secrets with a key of 4,096 bits, of KMS.
+var sealedHeads = []string{"AgA", "AgB", "AgC", "AgD", "AQICAH", "AQECAH"}
+
+// leastSealed is the length of the shortest of these values, in bytes.
+const leastSealed = 96
+
+// publicFields are the fields of JSON whose values look random and are none of a secret: of a public key (RFC 7517), of
+// what tells one request, page or version from another.
+var publicFields = wordSet(`n x y kid x5t x5c x5u thumbprint etag nonce integrity digest cursor next_cursor nextcursor
+			pagetoken page_token nextpagetoken next_page_token request_id requestid trace_id traceid deltalink`)
+
 // methods are the parts of names of cryptographic methods.
 var methods = wordSet(`aes 128 192 224 256 384 512 1024 2048 4096 gcm cbc ctr ecb sha sha1 sha2 sha3 sha256 sha384
 			sha512 md5 hmac rsa rs256 rs384 rs512 hs256 hs384 hs512 es256 es384 es512 ps256 eddsa ed25519

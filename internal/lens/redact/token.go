@@ -105,7 +105,8 @@ func (s *Scanner) tokens(dst []hit, text []byte) []hit {
 func (s *Scanner) token(dst []hit, text []byte, n int32, start int) []hit {
 	k, in := &s.r.tokens[n], s.r.sets[n]
 	at := start + len(k.Prefix)
-	if !bytes.HasPrefix(text[start:], []byte(k.Prefix)) || k.Word && start > 0 && isAlnum(text[start-1]) {
+	if !bytes.HasPrefix(text[start:], []byte(k.Prefix)) || k.Word && start > 0 && (isAlnum(text[start-1]) ||
+		text[start-1] == '_' && k.Set == alnum) {
 		return dst
 	}
 	if s.ends[n] <= at {

@@ -64,8 +64,8 @@ func (a *assignment) isValue(v []byte, quoted bool) bool {
 	if n == strongName && a.alone && a.words == 0 && a.secretly() && human(head) && isOneWord(head) {
 		return true
 	}
-	if n == passName && a.directive && (a.alone || quoted) && (m.chosen() && m.digits > 0 || human(head) || isWords(head, 2)) &&
-		isOneWord(head) {
+	if n == passName && a.directive && (a.alone || quoted) && isOneWord(head) &&
+		(m.chosen() && m.digits > 0 || human(head) || isWords(head, 2)) {
 		return true
 	}
 	some := m.random() || m.odd > 4 && 3*m.odd >= m.letters+m.digits && m.changes > 1

@@ -26,7 +26,7 @@ func (s *Scanner) worth(text []byte) bool {
 			u := &s.r.uses[word][k]
 			if s.may(u, text, end) {
 				kept = true
-				found = found || u.kind != useAnchor && u.kind != useKeyword || s.half(u)
+				found = found || u.kind != useSeal && (u.kind != useAnchor && u.kind != useKeyword || s.half(u))
 			}
 		}
 		if kept {

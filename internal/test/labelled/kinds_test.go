@@ -137,7 +137,6 @@ var fileKinds = []pattern{
 	{"htpasswd bcrypt", "ann:$2y$05${an53}"},                                                    // httpd.apache.org/docs/current/misc/password_encryptions.html
 	{"shadow", "ann:$6${an16}${an86}:19700:0:99999:7:::"},                                       // man7.org/linux/man-pages/man5/shadow.5.html
 	{"shadow yescrypt", "ann:$y$j9T${an22}${an43}:19700:0:99999:7:::"},                          // man7.org/linux/man-pages/man5/crypt.5.html
-	{"ansible-vault", "$ANSIBLE_VAULT;1.1;AES256\n{h80}\n{h80}\n{h54}"},                         // docs.ansible.com/ansible/latest/vault_guide
 	{".pypirc", "[pypi]\nusername = ann\npassword = {an18}\n"},                                  // packaging.python.org/en/latest/specifications/pypirc
 	{".git-credentials", "https://ann:{an20}@git.site.io"},                                      // git-scm.com/docs/git-credential-store
 	{"docker config", `{"auths": {"hub.site.io": {"auth": "{b40}"}}}`},                          // docs.docker.com/reference/cli/docker/login

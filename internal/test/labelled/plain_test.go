@@ -199,7 +199,7 @@ var harmlessKinds = []plain{
 		"AIzaSy...",
 		"export GITHUB_TOKEN=$(gh auth token)",
 		"PGPASSWORD=$(cat /run/secrets/pg) psql",
-		"password: !vault |",
+		"password: !vault |\n  $ANSIBLE_VAULT;1.1;AES256\n  {h80}\n  {h54}",
 		"client_secret=os.getenv('CLIENT_SECRET')",
 		"password = var.<word>_password",
 		`apiKey: "test-api-key"`,

@@ -48,8 +48,8 @@ func email(text []byte, at int) (start, end int, ok bool) {
 		bytes.ContainsFunc(text[dot:end], func(r rune) bool { return r < utf8.RuneSelf && !isLetter(byte(r)) }) {
 		return 0, 0, false
 	}
-	return start, end, string(text[start:at]) != "git" && !inURL(text, at) && !unitEnds[string(lowered(text[dot:end]))] &&
-		!isMessageID(text, start)
+	return start, end, string(text[start:at]) != "git" && !inURL(text, at) &&
+		!unitEnds[string(lowered(text[dot:end]))] && !isMessageID(text, start)
 }
 
 // unitEnds are the ends of names of units of systemd, which have an @ before their instance (systemd.unit(5)).

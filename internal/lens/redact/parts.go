@@ -80,7 +80,8 @@ var keyConstants = func() []string {
 		"\x00\x00\x00\x13ecdsa-sha2-nistp521\x00\x00\x00\x08nistp521\x00\x00\x00\x85\x04",
 		"\x00\x00\x00\x1ask-ssh-ed25519@openssh.com\x00\x00\x00\x20", "-----BEGIN CERTIFICATE-----\nMI",
 		"-----END CERTIFICATE-----\n", "-----BEGIN PUBLIC KEY-----\nMI", "-----BEGIN RSA PRIVATE KEY-----\nMI",
-		"-----BEGIN EC PRIVATE KEY-----\nMH", "-----BEGIN OPENSSH PRIVATE KEY-----\n", "-----BEGIN PRIVATE KEY-----\nMI",
+		"-----BEGIN EC PRIVATE KEY-----\nMH", "-----BEGIN OPENSSH PRIVATE KEY-----\n",
+		"-----BEGIN PRIVATE KEY-----\nMI",
 		"-----BEGIN ENCRYPTED PRIVATE KEY-----\nMI", "-----END PRIVATE KEY-----\n", "-----END RSA PRIVATE KEY-----\n",
 	} {
 		for shift := range 3 { // where the text begins within three bytes

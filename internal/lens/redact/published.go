@@ -82,7 +82,8 @@ func (s *Scanner) isPublished(text []byte, h hit) bool {
 	for start > 0 && h.start-start < longestName && (isShape(text[start-1]) || text[start-1] == '.') {
 		start--
 	}
-	return isPublishable(text[start:h.end]) || isPublishable(text[h.start:h.end]) || isSealedValue(text[h.start:h.end]) ||
+	return isPublishable(text[start:h.end]) || isPublishable(text[h.start:h.end]) ||
+		isSealedValue(text[h.start:h.end]) ||
 		h.rule == s.r.shaped && publicFields[string(lowered(fieldBefore(text, start)))] ||
 		s.isSealed(h.start)
 }

@@ -55,7 +55,8 @@ func (s *Scanner) shape(dst []hit, text []byte, start, end int) []hit {
 	}
 	s.read += end - start
 	at, is := prefixOf(text[start:end])
-	if is == noPrefix || end-start-at < minPart || isUUID(text[end-min(36, end-start):end]) && !hasSecretWord(text[start:end]) {
+	if is == noPrefix || end-start-at < minPart ||
+		isUUID(text[end-min(36, end-start):end]) && !hasSecretWord(text[start:end]) {
 		return dst
 	}
 	body := text[start+at : end]
@@ -159,9 +160,8 @@ func (s *Scanner) split(dst []hit, text []byte, start, end int) []hit {
 // hasSecretWord reports whether the prefix of a token that ends in a UUID says that it is no id.
 func hasSecretWord(v []byte) bool {
 	for word := range bytes.FieldsFuncSeq(v[:len(v)-36], func(r rune) bool { return r == '-' || r == '_' }) {
-		low := string(lowered(word))
-		if roleOf(word)&(isSecret|isKeyWord|isPassword) != 0 || low == "sk" || low == "ak" || low == "sec" || low == "tok" ||
-			low == "key" || low == "rk" {
+		if low := string(lowered(word)); roleOf(word)&(isSecret|isKeyWord|isPassword) != 0 || low == "sk" || low == "ak" ||
+			low == "sec" || low == "tok" || low == "rk" {
 			return true
 		}
 	}

@@ -157,7 +157,7 @@ func (s *Scanner) split(dst []hit, text []byte, start, end int) []hit {
 		hit{rule: s.r.shaped, start: start, end: end, value: string(text[start:end])})
 }
 
-// hasSecretWord reports whether the prefix of a token that ends in a UUID says that it is no id.
+// hasSecretWord reports whether the prefix of a token that ends in a UUID shows that it is no id.
 func hasSecretWord(v []byte) bool {
 	for word := range bytes.FieldsFuncSeq(v[:len(v)-36], func(r rune) bool { return r == '-' || r == '_' }) {
 		if low := string(lowered(word)); roleOf(word)&(isSecret|isKeyWord|isPassword) != 0 || low == "sk" || low == "ak" ||

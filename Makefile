@@ -11,6 +11,7 @@
 # rules   the rules of redaction, from gitleaks' module
 # redaction-report  what redaction removes of texts that its rules were not developed on, and of others
 # axe     axe-core, for the accessibility test of pages
+# module  give the module another path, in one step: make module MODULE=example.org/you/ctxtool
 # libs    the libraries in pages, from npm
 # screenshots  pictures of the main views of pages
 # pi      pi's own packages, for tests and benchmarks that compare with them; says when npm has newer ones
@@ -33,11 +34,21 @@ TIKTOKEN_DIR ?= $(CACHE)/ctxtool-tiktoken
 DUCKDB_DIR ?= $(CACHE)/ctxtool-duckdb
 AXE_DIR ?= $(CACHE)/ctxtool-axe
 
-.PHONY: help build test check check-all fuzz golden mutants bench dist clean rules redaction-report pi agents ccusage tiktoken vocabularies axe duckdb libs screenshots models compared
+.PHONY: module help build test check check-all fuzz golden mutants bench dist clean rules redaction-report pi agents ccusage tiktoken vocabularies axe duckdb libs screenshots models compared
 
 # The first target: make alone prints the list at the head of this file.
 help:
 	@sed -n 's/^# \([a-z-]*\)   *\(.*\)/\1\t\2/p' Makefile | while IFS='	' read -r target does; do printf '%-18s %s\n' "$$target" "$$does"; done
+
+# Imports are lines of their own, so that other texts which begin with the name, such as schemas, stay.
+OLD_MODULE = $(shell sed -n 's/^module //p' go.mod)
+module:
+	@test -n "$(MODULE)" || { echo "usage: make module MODULE=example.org/you/ctxtool" >&2; exit 2; }
+	@find . -name '*.go' -print0 | xargs -0 sed -i -E \
+		's#^((import )?[[:space:]]*([A-Za-z0-9_]+ )?")$(OLD_MODULE)(/[^"]+"([[:space:]]*//.*)?)$$#\1$(MODULE)\4#'
+	@sed -i -E 's#"$(OLD_MODULE)/#"$(MODULE)/#; s#`go doc $(OLD_MODULE)/#`go doc $(MODULE)/#; s#\b$(OLD_MODULE) =>#$(MODULE) =>#' docs/library.md
+	@$(GO) mod edit -module $(MODULE)
+	@gofmt -w cmd compact docs internal migrate render replay sessionfmt stats
 
 build:
 	$(GO) build -o bin/ctxtool ./cmd/ctxtool

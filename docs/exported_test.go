@@ -36,7 +36,7 @@ var unnamed = map[string]string{
 func TestExported(t *testing.T) {
 	read, excused := compiled(t), 0
 	for _, pkg := range public {
-		scope := must.Get(read.Import("ctxtool/" + pkg)).Scope()
+		scope := must.Get(read.Import(module + pkg)).Scope()
 		for _, name := range scope.Names() {
 			if o := scope.Lookup(name); o.Exported() {
 				for _, hidden := range (&exports{}).of(o) {
@@ -63,7 +63,7 @@ func TestExported(t *testing.T) {
 func compiled(t *testing.T) types.Importer {
 	list := []string{"list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}"}
 	for _, pkg := range public {
-		list = append(list, "ctxtool/"+pkg)
+		list = append(list, module+pkg)
 	}
 	out, err := exec.Command("go", list...).Output()
 	if err != nil {
@@ -111,9 +111,9 @@ func (x *exports) look(t types.Type) {
 	case *types.Alias:
 		x.look(types.Unalias(t))
 	case *types.Named:
-		if o := t.Obj(); o.Pkg() != nil && strings.HasPrefix(o.Pkg().Path(), "ctxtool/") &&
+		if o := t.Obj(); o.Pkg() != nil && strings.HasPrefix(o.Pkg().Path(), module) &&
 			(!o.Exported() || strings.Contains(o.Pkg().Path(), "/internal/")) {
-			x.hidden = append(x.hidden, strings.TrimPrefix(o.Pkg().Path(), "ctxtool/")+"."+o.Name())
+			x.hidden = append(x.hidden, strings.TrimPrefix(o.Pkg().Path(), module)+"."+o.Name())
 		}
 		for arg := range t.TypeArgs().Types() {
 			x.look(arg)

@@ -241,7 +241,7 @@ func (s *structs) resolve(t *testing.T, pkg, in string, e ast.Expr) (string, str
 		from := e.X.(*ast.Ident).Name
 		for _, i := range s.open(t, pkg).files[in].Imports {
 			path, _ := strconv.Unquote(i.Path.Value)
-			if rest, ok := strings.CutPrefix(path, "ctxtool/"); ok && (i.Name != nil && i.Name.Name == from || i.Name == nil && filepath.Base(rest) == from) {
+			if rest, ok := strings.CutPrefix(path, module); ok && (i.Name != nil && i.Name.Name == from || i.Name == nil && filepath.Base(rest) == from) {
 				return s.resolve(t, rest, "", e.Sel)
 			}
 		}

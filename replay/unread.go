@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"ctxtool/internal/read/dialect/pi"
 	"ctxtool/internal/read/fields"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/dialect"
@@ -59,7 +60,7 @@ func (e *Envelope) unread() (map[string]int, error) {
 		return nil, nil
 	}
 	rec, lines, seen := -1, s.NewReader(), map[dialect.Span]bool{}
-	f := fields.Finder{Known: fields.Of(s.Dialect()), Found: func(path []byte, _ value, known bool) {
+	f := fields.Finder{Known: pi.Fields(s.Dialect()), Found: func(path []byte, _ value, known bool) {
 		name := sessionfmt.Quote(string(path))
 		if _, had := found[name]; !known && !had {
 			found[name] = rec

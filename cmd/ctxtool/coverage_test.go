@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"hash/fnv"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -11,33 +12,23 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"ctxtool/internal/lens/check"
+	"ctxtool/internal/read/dialect/pi"
+	"ctxtool/internal/read/fields"
 	recorded "ctxtool/internal/test/agents"
 	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/gen/tables"
-	"ctxtool/internal/test/golden"
 	"ctxtool/internal/test/must"
 	"ctxtool/internal/test/testenv"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
+	"ctxtool/sessionfmt/rule"
 )
-
-// fieldFile is where the fields of an agent's lines are known.
-func fieldFile(t *testing.T, agent string) string {
-	switch agent {
-	case "pi":
-		return filepath.Join(corpus.Root(t), "internal/read/fields/pi.txt")
-	case "kilo":
-		agent = "opencode/kilo"
-	case "opencode2":
-		agent = "opencode/2"
-	}
-	return filepath.Join(corpus.Root(t), "internal/read/dialect", strings.ReplaceAll(agent, "-", ""), "fields.txt")
-}
 
 // samples are the names of all sessions, by agent: our own, and those beside the project's folder.
 func samples(t *testing.T) map[string][]string {
@@ -55,8 +46,15 @@ func samples(t *testing.T) map[string][]string {
 	}
 	own := filepath.Join(corpus.Root(t), "testdata")
 	folders := []string{own + "/sessions", own + "/agents", own + "/dialects"}
-	for _, archive := range must.Get(filepath.Glob(corpus.Root(t) + "/internal/read/dialect/codex/testdata/recorded/*.tar.zst")) {
-		folders = append(folders, recorded.Unpack(t, archive)...)
+	for _, agent := range must.Get(filepath.Glob(corpus.Root(t) + "/internal/read/dialect/*/testdata/recorded")) {
+		archives := must.Get(filepath.Glob(agent + "/*.tar.zst"))
+		slices.SortFunc(archives, func(a, b string) int { return rule.Versions(filepath.Base(a), filepath.Base(b)) })
+		if !corpus.Whole() {
+			archives = archives[len(archives)-1:] // of the newest version
+		}
+		for _, archive := range archives {
+			folders = append(folders, recorded.Unpack(t, archive)...)
+		}
 	}
 	for _, folder := range append(folders, testenv.Shared(t, "corpus", "vectors")...) {
 		err := filepath.WalkDir(folder, func(name string, d os.DirEntry, err error) error {
@@ -92,16 +90,11 @@ func samples(t *testing.T) map[string][]string {
 	return all
 }
 
-// TestCoverage: of no sample there is a field that is not known: a new one is read, or it is named
-// in fields.txt as one that nothing needs. With -update and CTXTOOL_WHOLE the tables are measured: a field is read
-// if any answer changes where it is taken out of a session. One that was read stays so.
+// TestCoverage: the lines of no sample have a field that is not declared: a new one is read, or it is declared as one
+// that no answer depends on (see package fields).
 func TestCoverage(t *testing.T) {
 	t.Parallel()
 	for agent, files := range samples(t) {
-		if *golden.Update && corpus.Whole() {
-			measureFields(t, agent, files)
-			continue
-		}
 		for _, name := range files {
 			c := check.Coverage{}
 			s := must.Get(sessionfmt.Open(name, sessionfmt.Options{}))
@@ -116,193 +109,151 @@ func TestCoverage(t *testing.T) {
 	}
 }
 
-// asItIs are fields whose own fields are free: they are read or kept as they are.
-var asItIs = strings.Fields("arguments args input parameters parametersJsonSchema input_schema schema data details metadata toolUseResult result resultDisplay structuredPatch properties extra state env headers " +
-	"content_item_metadata sections")
-
 // hashed are the fields of what stands for a text in shared samples.
 var hashed = []string{"sha256", "chars", "members"}
 
-// A taking takes a field out of values, or lists all fields there are.
-type taking struct {
-	path  string              // to take out, empty for none
-	data  string              // the member of lines that holds what their agent says, whose fields are its own
-	types map[string]int      // of how many types of lines a field is
-	seen  map[string]struct{} // paths
+// TestUnread: no answer changes where a field that is declared as [fields.Unread] is taken out of a session.
+func TestUnread(t *testing.T) {
+	if !corpus.Whole() {
+		t.Skip("CTXTOOL_WHOLE is not set: it runs commands once for each such field")
+	}
+	t.Parallel()
+	for agent, files := range samples(t) {
+		tried := map[string]int{} // in how many sessions a field was taken out
+		for _, one := range bySize(t, files) {
+			base := one.answers(t, one.without(""))
+			for _, path := range slices.Sorted(maps.Keys(one.unread)) {
+				if tried[path]++; tried[path] > mostTried {
+					continue
+				}
+				for i, hash := range one.answers(t, one.without(path)) {
+					if hash != base[i] {
+						t.Errorf("%s: %s depends on %s of %s, which is declared as Unread", one.name, coverageLines[i], path, agent)
+					}
+				}
+			}
+		}
+	}
 }
 
-// value returns a value without the field, whose path is that of the value.
-func (k *taking) value(v any, path string, root bool) any {
+// mostTried is how many sessions a field is taken out of.
+const mostTried = 2
+
+// A sample is a session with fields that no answer depends on.
+type sample struct {
+	name   string
+	lines  []jsonl.Value // or its document
+	known  *fields.Tree
+	size   int
+	unread map[string]bool // their paths
+}
+
+// bySize returns samples, the smallest first.
+func bySize(t *testing.T, files []string) (all []*sample) {
+	for _, name := range files {
+		s := must.Get(sessionfmt.Open(name, sessionfmt.Options{}))
+		data := must.Get(io.ReadAll(s.Plain()))
+		one := &sample{name: name, known: pi.Fields(s.Dialect()), size: len(data), unread: map[string]bool{}}
+		s.Close()
+		switch d := s.Dialect(); {
+		case d != nil && d.Document != nil && json.Valid(data):
+			one.lines = []jsonl.Value{jsonl.Value(data).AppendOneLine(nil)}
+		case d != nil && d.Document != nil && d.Files.Own != "":
+			continue // it is several documents
+		default:
+			for line := range bytes.Lines(data) {
+				if line = bytes.TrimSpace(line); json.Valid(line) {
+					one.lines = append(one.lines, line)
+				}
+			}
+		}
+		for _, line := range one.lines {
+			one.look(line, func(path string, _ jsonl.Value) { one.unread[path] = true })
+		}
+		all = append(all, one)
+	}
+	slices.SortStableFunc(all, func(a, b *sample) int { return a.size - b.size })
+	return all
+}
+
+// look calls found with each field of a line that no answer depends on.
+func (one *sample) look(line jsonl.Value, found func(path string, v jsonl.Value)) {
+	f := fields.Finder{Known: one.known, Found: func(path []byte, v jsonl.Value, known bool) {
+		if known {
+			found(string(path), v)
+		}
+	}}
+	f.Line(line)
+}
+
+// taken stands for a field that is taken out.
+const taken = `"\u0000taken"`
+
+// without returns the session without the fields of a path; of an object whose type no answer depends on, only the type
+// stays.
+func (one *sample) without(path string) (text []byte) {
+	for _, line := range one.lines {
+		var cut []byte
+		end := 0
+		one.look(line, func(at string, v jsonl.Value) {
+			if at != path {
+				return
+			}
+			start := int(uintptr(unsafe.Pointer(unsafe.SliceData(v))) - uintptr(unsafe.Pointer(unsafe.SliceData(line))))
+			cut = append(cut, line[end:start]...)
+			end = start + len(v)
+			if strings.HasSuffix(path, ">") {
+				f := v.All("table", "type", "role")
+				cut = jsonl.AppendObject(cut, jsonl.Field{Name: "table", Value: f[0]}, jsonl.Field{Name: "type", Value: f[1]},
+					jsonl.Field{Name: "role", Value: f[2]})
+			} else {
+				cut = append(cut, taken...)
+			}
+		})
+		d := json.NewDecoder(bytes.NewReader(append(cut, line[end:]...)))
+		d.UseNumber()
+		var v any
+		must.Do(d.Decode(&v))
+		text = append(append(text, must.Get(json.Marshal(untaken(v)))...), '\n')
+	}
+	return text
+}
+
+// untaken returns a value without the fields that stand for ones that are taken out.
+func untaken(v any) any {
 	switch v := v.(type) {
 	case []any:
 		for i := range v {
-			v[i] = k.value(v[i], path, root)
+			v[i] = untaken(v[i])
 		}
 	case map[string]any:
-		if v[hashed[0]] != nil {
-			return v
-		}
-		base := path
-		for _, name := range []string{"table", "type", "role"} {
-			if of, ok := v[name].(string); ok {
-				path += "<" + of + ">"
-				k.see(path)
-				if path == k.path {
-					return map[string]any{name: of}
-				}
-				break
-			}
-		}
 		for key, val := range v {
-			below := strings.TrimPrefix(path+"."+key, ".")
-			if root && base != path && k.types[key] > 2 {
-				below = "<*>." + key
-			}
-			if _, row := v["table"]; slices.Contains(asItIs, key) && !row && (!root || key != k.data) {
-				below += ".*"
-			}
-			k.see(below)
-			if below == k.path {
+			if val == "\x00taken" {
 				delete(v, key)
-			} else if !strings.HasSuffix(below, "*") {
-				v[key] = k.value(val, below, false)
+			} else {
+				v[key] = untaken(val)
 			}
 		}
 	}
 	return v
 }
 
-func (k *taking) see(path string) {
-	if k.seen != nil {
-		k.seen[path] = struct{}{}
-	}
-}
-
-// parsedLines are the lines of a file, or its document.
-func parsedLines(data []byte) (all []any) {
-	for line := range bytes.Lines(data) {
-		d := json.NewDecoder(bytes.NewReader(line))
-		d.UseNumber()
-		var v any
-		if d.Decode(&v) == nil {
-			all = append(all, v)
+// answers returns hashes of what commands tell of a session.
+func (one *sample) answers(t *testing.T, text []byte) (all []uint64) {
+	dir := t.TempDir() // of its own: a file beside it may be its parent
+	file := filepath.Join(dir, filepath.Base(strings.TrimSuffix(one.name, ".gz")))
+	must.Do(os.WriteFile(file, text, 0o644))
+	defer os.Remove(file)
+	for _, line := range coverageLines {
+		sum := fnv.New64a()
+		if len(text) <= mostPage || !strings.Contains(line, "html") {
+			r := ranIn(dir, commandLine(line, "FILE", file)...)
+			answer := bytes.ReplaceAll(r.stdout.Bytes(), []byte(dir), nil)
+			sum.Write(sizes.ReplaceAll(answer, nil))
 		}
-	}
-	var document map[string]any
-	if json.Unmarshal(data, &document) == nil {
-		all = []any{document}
+		all = append(all, sum.Sum64())
 	}
 	return all
-}
-
-// measureFields writes the table of an agent.
-func measureFields(t *testing.T, agent string, files []string) {
-	type sample struct {
-		name string
-		data []byte
-		base uint64
-		has  map[string]struct{}
-	}
-	var all []*sample
-	types := map[string]map[string]bool{}
-	for _, name := range files {
-		s := must.Get(sessionfmt.Open(name, sessionfmt.Options{}))
-		var plain bytes.Buffer
-		must.Get(plain.ReadFrom(s.Plain()))
-		s.Close()
-		one := &sample{name: filepath.Join(t.TempDir(), filepath.Base(strings.TrimSuffix(name, ".gz"))), data: plain.Bytes(), has: map[string]struct{}{}}
-		all = append(all, one)
-		for _, v := range parsedLines(one.data) {
-			if line, ok := v.(map[string]any); ok {
-				for key := range line {
-					if types[key] == nil {
-						types[key] = map[string]bool{}
-					}
-					for _, name := range []string{"table", "type", "role"} {
-						if of, ok := line[name].(string); ok {
-							types[key][of] = true
-							break
-						}
-					}
-				}
-			}
-		}
-	}
-	k := taking{types: map[string]int{}}
-	for _, d := range sessionfmt.Dialects() {
-		if d.Name == agent {
-			k.data = d.Pick.As.Message
-		}
-	}
-	for key, of := range types {
-		k.types[key] = len(of)
-	}
-	paths := map[string]struct{}{}
-	answers := func(one *sample, path string) uint64 {
-		k.path, k.seen = path, nil
-		if path == "" {
-			k.seen = one.has
-		}
-		var text []byte
-		for _, v := range parsedLines(one.data) {
-			text = append(append(text, must.Get(json.Marshal(k.value(v, "", true)))...), '\n')
-		}
-		dir := filepath.Dir(one.name) // of its own: a file beside it may be its parent
-		file := one.name
-		must.Do(os.WriteFile(file, text, 0o644))
-		sum := fnv.New64a()
-		for _, line := range coverageLines {
-			if len(one.data) > mostPage && strings.Contains(line, "html") {
-				continue
-			}
-			r := ranIn(dir, commandLine(line, "FILE", file)...)
-			sum.Write(sizes.ReplaceAll(r.stdout.Bytes(), nil))
-		}
-		return sum.Sum64()
-	}
-	slices.SortStableFunc(all, func(a, b *sample) int { return len(a.data) - len(b.data) })
-	for _, one := range all {
-		one.base = answers(one, "")
-		maps.Copy(paths, one.has)
-	}
-	var table []string
-	was := map[string]bool{} // whether a field was read when the table was measured before
-	for line := range strings.Lines(string(must.Get(os.ReadFile(fieldFile(t, agent))))) {
-		path, unread := strings.CutPrefix(strings.TrimSpace(line), "- ")
-		was[path] = !unread
-	}
-	for _, path := range slices.Sorted(maps.Keys(paths)) {
-		if slices.ContainsFunc(table, func(row string) bool {
-			above, unread := strings.CutPrefix(row, "- ")
-			return unread && strings.HasPrefix(path, above) && len(path) > len(above) && strings.Contains(".<", path[len(above):len(above)+1])
-		}) {
-			continue
-		}
-		read, tried := was[path], 0
-		for _, one := range all {
-			if _, has := one.has[path]; has && tried < 12 && !read {
-				tried++
-				read = answers(one, path) != one.base
-			}
-		}
-		if !read {
-			path = "- " + strings.TrimSuffix(path, ".*")
-		}
-		table = append(table, path)
-	}
-	for path, read := range was { // of what no sample has
-		bare := strings.TrimSuffix(path, ".*")
-		_, has := paths[bare]
-		if _, whole := paths[bare+".*"]; !has && !whole {
-			table = append(table, map[bool]string{false: "- "}[read]+path)
-		}
-	}
-	byPath := func(a, b string) int {
-		return strings.Compare(strings.TrimPrefix(a, "- "), strings.TrimPrefix(b, "- "))
-	}
-	slices.SortFunc(table, byPath)
-	table = slices.Compact(table)
-	must.Do(os.WriteFile(fieldFile(t, agent), []byte(strings.Join(table, "\n")+"\n"), 0o644))
 }
 
 // mostPage is how large a session is, bytes, whose page has no parts that depend on its size.

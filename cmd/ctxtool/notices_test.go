@@ -41,7 +41,7 @@ var othersData = []struct {
 }
 
 // ownData are the embedded files that are ours, of the whole module.
-var ownData = regexp.MustCompile(`^internal/read/(dialect/.*/fields|fields/pi)\.txt$|^internal/lens/redact/(places|words)\.txt$|` +
+var ownData = regexp.MustCompile(`^internal/lens/redact/(places|words)\.txt$|` +
 	`^internal/out/serve/tools\.toml$|^compact/[a-z]+\.tmpl$|^internal/base/help/.*\.txt$|^docs/checks/.*\.md$|^internal/out/html/[^/]*\.(js|css|html)$`)
 
 // A linkedPackage is what `go list` says of a package in the binary.

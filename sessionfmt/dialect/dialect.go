@@ -10,6 +10,7 @@ package dialect
 import (
 	"iter"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -101,9 +102,9 @@ type Dialect struct {
 	Days func(settings jsonl.Value) float64
 	// Bulk are the members of lines that take room besides what is sent.
 	Bulk []Bulk
-	// Fields are the fields of lines that are known: a path on each line, after - if nothing reads it
-	// (docs/formats.md, "Coverage").
-	Fields string
+	// Fields is the type of a struct that declares the fields of lines, by the names of its own fields or by their
+	// tags jsonl, as those of a [jsonl.Shape]. If it is nil, `check --coverage` lists all fields as new.
+	Fields reflect.Type
 	// Version returns the version of the agent that wrote a line, absent if the line has none;
 	// Newest is the newest one whose files were read.
 	Version func(line jsonl.Value) jsonl.Value

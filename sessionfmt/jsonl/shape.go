@@ -4,22 +4,22 @@ import (
 	"cmp"
 	"reflect"
 	"slices"
-	"strings"
 	"unsafe"
 )
 
-// A Shape reads objects into a struct, each in one pass. A field of the struct is the member of its name, or
-// of that in its tag member: a [String], a [Value], or a struct for a member that is an object itself, whose
-// first field, named raw, is all of it. A bool, not the first field, becomes true if the object has a member
-// besides these and those that its tag known names. Fields of members that an object does not have stay as they are.
+// A Shape reads objects into a struct, each in one pass. A field of the struct is the object's field of its name, or
+// of that in its tag jsonl: a [String], a [Value], a struct that embeds only a Value, or a struct for a field that is
+// an object itself, whose field raw is all of it. Fields of embedded structs, and of those whose
+// tag is <TYPE>, are the struct's. A slice, and a type without size, names a field that the shape does not read. A bool, not the first field, becomes true if
+// the object has a field that the struct does not name. Fields that an object does not have stay as they are.
 type Shape[T any] struct{ of shape }
 
 // A shape is an object's. Where fields are is counted from the outermost struct.
 type shape struct {
 	members []shaped
-	raw     uintptr // of a member
-	known   []string
-	unread  uintptr // of the field for other members, 0 for none
+	raw     uintptr  // of a member
+	known   []string // fields that are not read
+	unread  uintptr  // of the field for other members, 0 for none
 }
 
 type shaped struct {
@@ -30,31 +30,42 @@ type shaped struct {
 }
 
 // ShapeOf returns the shape of a struct. It panics if a field is of another type.
-func ShapeOf[T any]() Shape[T] { return Shape[T]{shapeOf(reflect.TypeFor[T](), 0)} }
+func ShapeOf[T any]() Shape[T] {
+	var s shape
+	s.add(reflect.TypeFor[T](), 0)
+	return Shape[T]{s}
+}
 
-func shapeOf(t reflect.Type, at uintptr) (s shape) {
+// add adds the fields of a struct that is at an offset.
+func (s *shape) add(t reflect.Type, at uintptr) {
 	for k := range t.NumField() {
 		f := t.Field(k)
-		m := shaped{name: cmp.Or(f.Tag.Get("member"), f.Name), at: at + f.Offset}
-		if f.Type.Kind() == reflect.Bool {
-			s.known, s.unread = strings.Fields(f.Tag.Get("known")), m.at
+		m := shaped{name: cmp.Or(f.Tag.Get("jsonl"), f.Name), at: at + f.Offset}
+		switch value := reflect.TypeFor[Value](); {
+		case f.Type.Kind() == reflect.Bool:
+			s.unread = m.at
 			continue
-		}
-		switch f.Type {
-		case reflect.TypeFor[String]():
-			m.text = true
-		case reflect.TypeFor[Value]():
-		default:
-			inner := shapeOf(f.Type, m.at)
-			m.of = &inner
-		}
-		if m.name == "raw" {
+		case f.Anonymous, m.name[0] == '<':
+			s.add(f.Type, m.at)
+			continue
+		case m.name == "raw":
 			s.raw = m.at
-		} else {
-			s.members = append(s.members, m)
+			continue
+		case f.Type.Size() == 0, f.Type.Kind() == reflect.Slice && f.Type != value:
+			s.known = append(s.known, m.name)
+			continue
+		case f.Type == reflect.TypeFor[String]():
+			m.text = true
+		case f.Type == value, f.Type.NumField() == 1 && f.Type.Field(0).Anonymous && f.Type.Field(0).Type == value:
+		default:
+			if _, has := f.Type.FieldByName("raw"); !has {
+				panic(t.String() + "." + f.Name + ": a struct for an object has no field raw")
+			}
+			m.of = &shape{}
+			m.of.add(f.Type, m.at)
 		}
+		s.members = append(s.members, m)
 	}
-	return s
 }
 
 // Read reads the next object. Any other value is skipped.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 
+	"ctxtool/internal/read/dialect/pi"
 	"ctxtool/internal/read/fields"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
@@ -37,7 +38,7 @@ type Field struct {
 // Add adds what nothing reads of a session, as file.
 func (c *Coverage) Add(s *sessionfmt.Session, file string) error {
 	w := &coverage{all: c, agent: s.Agent(), file: file}
-	w.finder = fields.Finder{Known: fields.Of(s.Dialect()), Found: w.found}
+	w.finder = fields.Finder{Known: pi.Fields(s.Dialect()), Found: w.found}
 	c.Files++
 	if c.fields == nil {
 		c.fields = map[[2]string]int{}

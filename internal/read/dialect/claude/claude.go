@@ -4,9 +4,9 @@ package claude
 
 import (
 	"bytes"
-	_ "embed"
 	"math"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -16,14 +16,9 @@ import (
 	"ctxtool/sessionfmt/rule"
 )
 
-// fields are the fields of lines that are known.
-//
-//go:embed fields.txt
-var fields string
-
 // Dialect is the format of Claude Code.
 var Dialect = dialect.Dialect{
-	Name: "claude", Fields: fields, Interface: "anthropic",
+	Name: "claude", Fields: reflect.TypeFor[lineFields](), Interface: "anthropic",
 	Sniff: sniff,
 	Store: dialect.Store{Variable: "CLAUDE_CONFIG_DIR", Home: ".claude", Folders: []string{"projects"},
 		Settings: "settings.json"},

@@ -22,7 +22,7 @@ type line struct {
 type record struct {
 	subtype, requestId, timestamp, content, attachment, renderedRole jsonl.Value
 
-	typ      jsonl.Value `member:"type"`
+	typ      jsonl.Value `jsonl:"type"`
 	rendered jsonl.Value // of an attachment: the texts that were sent
 }
 
@@ -30,19 +30,19 @@ type record struct {
 type message struct {
 	role, id, model, usage, diagnostics jsonl.Value
 
-	stop jsonl.Value `member:"stop_reason"`
+	stop jsonl.Value `jsonl:"stop_reason"`
 }
 
 // A part is one of a content.
 type part struct {
 	signature, id, name, input, source jsonl.Value
 
-	typ            jsonl.Value `member:"type"`
+	typ            jsonl.Value `jsonl:"type"`
 	text, thinking jsonl.String
 
-	answers jsonl.Value `member:"tool_use_id"` // of a result, as the next two: the id of its call
+	answers jsonl.Value `jsonl:"tool_use_id"` // of a result, as the next two: the id of its call
 	content jsonl.String
-	failed  jsonl.Value `member:"is_error"`
+	failed  jsonl.Value `jsonl:"is_error"`
 }
 
 var (

@@ -3,8 +3,8 @@
 package cline
 
 import (
-	_ "embed"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"time"
 
@@ -12,11 +12,6 @@ import (
 	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
-
-// fields are the fields of lines that are known.
-//
-//go:embed fields.txt
-var fields string
 
 var format = chat.Format{
 	About: about, Read: read, Other: other,
@@ -28,7 +23,7 @@ var format = chat.Format{
 
 // Dialect is the format of Cline CLI.
 var Dialect = chat.Dialect(dialect.Dialect{
-	Name: "cline", Fields: fields, Interface: "openai-chat",
+	Name: "cline", Fields: reflect.TypeFor[lineFields](), Interface: "openai-chat",
 	Sniff:    func(first jsonl.Value) bool { _, ok := about(first); return ok },
 	Document: newArranger, New: newArranger,
 	Files: dialect.Files{Own: messagesEnd, Beside: []string{".json", ".compaction.json"}},

@@ -17,17 +17,17 @@ type message struct {
 
 	metadata struct {
 		raw     jsonl.Value
-		display jsonl.Value `member:"displayOnly"`
-		as      jsonl.Value `member:"displayRole"`
+		display jsonl.Value `jsonl:"displayOnly"`
+		as      jsonl.Value `jsonl:"displayRole"`
 	}
-	model   struct{ raw, id, provider jsonl.Value } `member:"modelInfo"`
+	model   struct{ raw, id, provider jsonl.Value } `jsonl:"modelInfo"`
 	metrics struct {
 		raw, cost jsonl.Value
 
-		input  jsonl.Value `member:"inputTokens"`
-		output jsonl.Value `member:"outputTokens"`
-		read   jsonl.Value `member:"cacheReadTokens"`
-		write  jsonl.Value `member:"cacheWriteTokens"`
+		input  jsonl.Value `jsonl:"inputTokens"`
+		output jsonl.Value `jsonl:"outputTokens"`
+		read   jsonl.Value `jsonl:"cacheReadTokens"`
+		write  jsonl.Value `jsonl:"cacheWriteTokens"`
 	}
 }
 
@@ -39,14 +39,15 @@ type block struct {
 
 // A part is what is read of a block as it stands.
 type part struct {
-	raw, typ, id, name, input, data, path jsonl.Value
+	raw, id, name, input, data, path jsonl.Value
 
+	typ      jsonl.Value `jsonl:"type"`
 	text     jsonl.String
 	thinking jsonl.String
-	call     jsonl.Value  `member:"tool_use_id"`
+	call     jsonl.Value  `jsonl:"tool_use_id"`
 	content  jsonl.String // of a result, or of a file
-	failed   jsonl.Value  `member:"is_error"`
-	mime     jsonl.Value  `member:"mediaType"`
+	failed   jsonl.Value  `jsonl:"is_error"`
+	mime     jsonl.Value  `jsonl:"mediaType"`
 }
 
 var (
@@ -95,8 +96,6 @@ func readBlocks(c *jsonl.Cursor, blocks []block) []block {
 		at := c.Offset()
 		for key := range c.Members {
 			switch string(key) {
-			case "type":
-				b.typ = c.Value()
 			case "content":
 				b.content = b.read(c)
 			default:

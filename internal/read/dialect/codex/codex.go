@@ -4,8 +4,8 @@ package codex
 
 import (
 	"bytes"
-	_ "embed"
 	"path/filepath"
+	"reflect"
 	"strings"
 
 	"ctxtool/sessionfmt/dialect"
@@ -13,17 +13,12 @@ import (
 	"ctxtool/sessionfmt/rule"
 )
 
-// fields are the fields of lines that are known.
-//
-//go:embed fields.txt
-var fields string
-
 // folders are those of rollouts.
 var folders = []string{"sessions", "archived_sessions"}
 
 // Dialect is the format of Codex.
 var Dialect = dialect.Dialect{
-	Name: "codex", Fields: fields, Interface: "openai-responses",
+	Name: "codex", Fields: reflect.TypeFor[lineFields](), Interface: "openai-responses",
 	Sniff: sniff,
 	Store: dialect.Store{Variable: "CODEX_HOME", Home: ".codex", Folders: folders},
 	File:  fileID, Owner: owner, Nests: nests, Session: sessionID, Policy: "codex",

@@ -16,31 +16,31 @@ import (
 type item struct {
 	raw, role, id, name, summary, arguments, input, action jsonl.Value
 
-	typ       jsonl.Value `member:"type"`
-	callID    jsonl.Value `member:"call_id"`
+	typ       jsonl.Value `jsonl:"type"`
+	callID    jsonl.Value `jsonl:"call_id"`
 	content   jsonl.String
-	encrypted jsonl.Value `member:"encrypted_content"`
+	encrypted jsonl.Value `jsonl:"encrypted_content"`
 	output    jsonl.String
 
 	// Of records of settings and usage.
 	model      jsonl.Value
-	tier       jsonl.Value `member:"service_tier"`
+	tier       jsonl.Value `jsonl:"service_tier"`
 	usage      jsonl.Value
-	responseID jsonl.Value `member:"response_id"`
+	responseID jsonl.Value `jsonl:"response_id"`
 	thread     struct {
 		raw  jsonl.Value
-		tier jsonl.Value `member:"service_tier"`
-	} `member:"thread_settings"`
+		tier jsonl.Value `jsonl:"service_tier"`
+	} `jsonl:"thread_settings"`
 	info struct {
 		raw  jsonl.Value
-		last jsonl.Value `member:"last_token_usage"`
+		last jsonl.Value `jsonl:"last_token_usage"`
 	}
 }
 
 // A line is one with its payload.
 type line struct {
 	timestamp jsonl.Value
-	typ       jsonl.Value `member:"type"`
+	typ       jsonl.Value `jsonl:"type"`
 	payload   item
 }
 

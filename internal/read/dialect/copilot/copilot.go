@@ -4,8 +4,8 @@ package copilot
 
 import (
 	"bytes"
-	_ "embed"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -14,14 +14,9 @@ import (
 	"ctxtool/sessionfmt/rule"
 )
 
-// fields are the fields of lines that are known.
-//
-//go:embed fields.txt
-var fields string
-
 // Dialect is the format of Copilot CLI.
 var Dialect = dialect.Dialect{
-	Name: "copilot", Fields: fields, Interface: "openai-chat",
+	Name: "copilot", Fields: reflect.TypeFor[lineFields](), Interface: "openai-chat",
 	Sniff: sniff, Session: sessionID, Record: isEvent, File: fileID,
 	Store:  dialect.Store{Variable: "COPILOT_HOME", Home: ".copilot", Folders: []string{"session-state"}},
 	Policy: "pi",

@@ -2,8 +2,8 @@
 package gemini
 
 import (
-	_ "embed"
 	"path/filepath"
+	"reflect"
 	"strings"
 
 	"ctxtool/internal/read/dialect/chat"
@@ -11,11 +11,6 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 	"ctxtool/sessionfmt/rule"
 )
-
-// fields are the fields of lines that are known.
-//
-//go:embed fields.txt
-var fields string
 
 var format = chat.Format{
 	About: about, Read: read, Other: other,
@@ -25,7 +20,7 @@ var format = chat.Format{
 
 // Dialect is the format of Gemini CLI.
 var Dialect = chat.Dialect(dialect.Dialect{
-	Name: "gemini", Fields: fields, Interface: "google",
+	Name: "gemini", Fields: reflect.TypeFor[lineFields](), Interface: "google",
 	Sniff: func(first jsonl.Value) bool { _, ok := about(first); return ok }, Document: newListed, New: newArranger,
 	Store: dialect.Store{Variable: "GEMINI_CLI_HOME", Folders: []string{".gemini/tmp"}},
 	File:  fileID, SubAgent: func(name string) bool { return owner(name, nil) != "" }, Owner: owner, Nests: nests,

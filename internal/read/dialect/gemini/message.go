@@ -10,17 +10,6 @@ import (
 	"ctxtool/sessionfmt/rule"
 )
 
-// A message is what is read of one besides its content and calls.
-type message struct {
-	id, timestamp, model jsonl.Value
-
-	typ    jsonl.Value `member:"type"`
-	tokens struct{ raw, input, cached, tool, output, thoughts, total jsonl.Value }
-}
-
-// A call is what is read of one besides its result.
-type call struct{ id, name, args, status, timestamp jsonl.Value }
-
 var (
 	messageShape = jsonl.ShapeOf[message]()
 	callShape    = jsonl.ShapeOf[call]()
@@ -89,7 +78,7 @@ func user(r *chat.Reader, m chat.Said, content []Part) {
 			if last >= 0 {
 				take(&r.Said[last])
 			}
-			r.Said = append(r.Said, Result(r, p.Answered, m.Time))
+			r.Said = append(r.Said, Result(r, p.Answered.Value, m.Time))
 		case last >= 0 && p.Inline.IsObject():
 			r.Rules |= rule.Of(media)
 			r.Said[last].Blocks = slices.Concat(r.Said[last].Blocks, r.Keep(b))
@@ -186,7 +175,7 @@ func readCall(r *chat.Reader) (c chat.Call) {
 		c.Blocks, c.Failed = resultBlocks(r)
 		c.Result.Value = r.Since(at)
 	}
-	c.ID, c.Name, c.Args, c.Status, c.Time = of.id, of.name, of.args, of.status, of.timestamp
+	c.ID, c.Name, c.Args, c.Status, c.Time = of.id, of.name, of.args.Value, of.status, of.timestamp
 	return c
 }
 

@@ -8,17 +8,6 @@ import (
 	"strings"
 )
 
-// A Part is a part of a message: a text, or an object.
-type Part struct {
-	Raw jsonl.Value `member:"raw"`
-
-	Thought  jsonl.Value  `member:"thought"`
-	Text     jsonl.String `member:"text"`
-	Call     jsonl.Value  `member:"functionCall"`
-	Answered jsonl.Value  `member:"functionResponse"`
-	Inline   jsonl.Value  `member:"inlineData"`
-}
-
 // ReadParts appends the parts of a content: a text, a part, or a list of both.
 func ReadParts(c *jsonl.Cursor, parts []Part) []Part {
 	if c.Peek() != '[' {
@@ -54,7 +43,7 @@ func (p *Part) sent() jsonl.Value {
 	for _, of := range []struct {
 		name string
 		of   jsonl.Value
-	}{{"functionCall", p.Call}, {"functionResponse", p.Answered}} {
+	}{{"functionCall", p.Call.Value}, {"functionResponse", p.Answered.Value}} {
 		var f [2]jsonl.Value
 		of.of.Fields(f[:], "id", "name")
 		if id := sentID(f[0], f[1]); string(id) != string(f[0]) {

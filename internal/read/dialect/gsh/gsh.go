@@ -2,8 +2,8 @@
 package gsh
 
 import (
-	_ "embed"
 	"path/filepath"
+	"reflect"
 	"strings"
 
 	"ctxtool/internal/read/dialect/chat"
@@ -11,14 +11,9 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// fields are the fields of lines that are known.
-//
-//go:embed fields.txt
-var fields string
-
 // Dialect is the format of gsh.
 var Dialect = chat.Dialect(dialect.Dialect{
-	Name: "gsh", Fields: fields,
+	Name: "gsh", Fields: reflect.TypeFor[lineFields](),
 	Sniff: func(first jsonl.Value) bool { _, ok := about(first); return ok },
 	Store: dialect.Store{Variable: "XDG_DATA_HOME", Home: ".local/share", Folders: []string{"gsh/sessions"}},
 	File:  fileID, Policy: "gsh",

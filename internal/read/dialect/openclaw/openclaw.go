@@ -3,8 +3,8 @@
 package openclaw
 
 import (
-	_ "embed"
 	"path/filepath"
+	"reflect"
 	"strings"
 
 	"ctxtool/sessionfmt/dialect"
@@ -12,14 +12,9 @@ import (
 	"ctxtool/sessionfmt/rule"
 )
 
-// fields are the fields of lines that are known.
-//
-//go:embed fields.txt
-var fields string
-
 // Dialect is the format of OpenClaw: each row holds a record in the format of pi.
 var Dialect = dialect.Dialect{
-	Name: "openclaw", Fields: fields, Sniff: isWindow,
+	Name: "openclaw", Fields: reflect.TypeFor[lineFields](), Sniff: isWindow,
 	Store: dialect.Store{Variable: "OPENCLAW_STATE_DIR", Home: ".openclaw", Folders: []string{"agents"}},
 	File:  fileID, Policy: "pi", Neutral: true,
 	Session: func(line jsonl.Value) jsonl.Value {

@@ -3,6 +3,7 @@ package opencode
 import (
 	"path"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"time"
 
@@ -12,7 +13,7 @@ import (
 
 // Kilo is the format of Kilo CLI: the rows of opencode, in a database of its own. Its versions begin with 7.
 var Kilo = dialect.Dialect{
-	Name: string(kilo), Fields: kiloFields,
+	Name: string(kilo), Fields: reflect.TypeFor[lineFields](),
 	Sniff: func(first jsonl.Value) bool { return isSession(first) && ofKilo(first) },
 	Store: dialect.Store{Variable: "XDG_DATA_HOME", Home: filepath.Join(".local", "share"),
 		Folders: []string{filepath.Join("kilo", "kilo.db")}},

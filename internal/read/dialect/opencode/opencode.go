@@ -3,22 +3,12 @@
 package opencode
 
 import (
-	_ "embed"
 	"path/filepath"
+	"reflect"
 	"strings"
 
 	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
-)
-
-// fields are the fields of lines that are known, of both versions.
-var (
-	//go:embed fields.txt
-	fields string
-	//go:embed 2/fields.txt
-	fields2 string
-	//go:embed kilo/fields.txt
-	kiloFields string
 )
 
 // An agent is a program that writes these rows, by its name.
@@ -47,7 +37,7 @@ var needs = []string{"id", "directory", "version"}
 
 // Dialect is the format of opencode.
 var Dialect = dialect.Dialect{
-	Name: "opencode", Fields: fields,
+	Name: "opencode", Fields: reflect.TypeFor[lineFields](),
 	Sniff: sniff,
 	Store: dialect.Store{Variable: "XDG_DATA_HOME", Home: filepath.Join(".local", "share"),
 		Folders: []string{filepath.Join("opencode", "opencode.db")}},
@@ -68,7 +58,7 @@ var Dialect = dialect.Dialect{
 
 // Version2 is the format of version 2, in the same database. It is not compared with the program.
 var Version2 = dialect.Dialect{
-	Name: "opencode2", Fields: fields2,
+	Name: "opencode2", Fields: reflect.TypeFor[line2Fields](),
 	Sniff: func(first jsonl.Value) bool {
 		return isSession(first) && strings.HasPrefix(first.Get("version").Text(), "2.")
 	},
@@ -105,8 +95,8 @@ func fileID(name string) (id string, part bool) { return filepath.Base(name), fa
 
 // A dated is what tells when a row was written.
 type dated struct {
-	updated jsonl.Value `member:"time_updated"`
-	created jsonl.Value `member:"time_created"`
+	updated jsonl.Value `jsonl:"time_updated"`
+	created jsonl.Value `jsonl:"time_created"`
 	data    struct {
 		raw  jsonl.Value
 		time times

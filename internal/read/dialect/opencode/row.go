@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 
+	"ctxtool/internal/read/fields"
 	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 	"ctxtool/sessionfmt/rule"
@@ -13,8 +14,8 @@ import (
 type row struct {
 	table, id, timestamp, directory, path, version jsonl.Value
 
-	typ  jsonl.Value `member:"type"`
-	of   jsonl.Value `member:"message_id"`
+	typ  jsonl.Value `jsonl:"type"`
+	of   jsonl.Value `jsonl:"message_id"`
 	data struct {
 		raw, messageID, partID jsonl.Value // the ids of an event that removes something
 		info                   infoData
@@ -26,24 +27,28 @@ type row struct {
 type infoData struct {
 	raw, id, role, error, finish, summary, providerID, modelID, tokens, cost, time, agent jsonl.Value
 
-	editor jsonl.Value `member:"editorContext"` // of a prompt in Kilo
+	editor jsonl.Value `jsonl:"editorContext"` // of a prompt in Kilo
 
 	model struct{ raw, providerID, modelID jsonl.Value } // of a prompt
 }
 
 // A partData is what is read of a part.
 type partData struct {
+	// known, and not read here
+	agent, attempt, auto, command, cost, description, error, files, hash, metrics, model, name fields.Unread
+	overflow, prompt, reason, sessionID, snapshot, source, time, tokens                        fields.Unread
+
 	raw, id, messageID, synthetic, ignored, callID, tool, url, mime, filename, metadata jsonl.Value
 
-	typ   jsonl.Value `member:"type"`
+	typ   jsonl.Value `jsonl:"type"`
 	text  jsonl.String
-	tail  jsonl.Value `member:"tail_start_id"`
+	tail  jsonl.Value `jsonl:"tail_start_id"`
 	state struct {
 		raw, status, input, metadata, time, attachments jsonl.Value
 		output, error                                   jsonl.String
 	}
 	// whether it has a member that nothing reads, and that may be sent
-	unread bool `known:"sessionID time auto overflow snapshot hash files reason cost tokens source name attempt error prompt description agent model command metrics"`
+	unread bool
 }
 
 // A row of an event has a message or a part in its data. In the row of either it is all of that.

@@ -3,8 +3,8 @@
 package qwen
 
 import (
-	_ "embed"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"time"
 
@@ -14,11 +14,6 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 	"ctxtool/sessionfmt/rule"
 )
-
-// fields are the fields of lines of Qwen Code that are known.
-//
-//go:embed fields.txt
-var fields string
 
 var format = chat.Format{
 	About: about, Read: read, Other: other, Signed: rule.Of(form),
@@ -30,7 +25,7 @@ var format = chat.Format{
 
 // Dialect is the format of Qwen Code.
 var Dialect = chat.Dialect(dialect.Dialect{
-	Name: "qwen", Fields: fields, Interface: "openai-chat",
+	Name: "qwen", Fields: reflect.TypeFor[lineFields](), Interface: "openai-chat",
 	Sniff: func(first jsonl.Value) bool { _, ok := about(first); return ok }, New: newArranger,
 	Store: dialect.Store{Variable: "QWEN_HOME", Home: ".qwen", Folders: []string{"projects"}},
 	File:  fileID, SubAgent: func(name string) bool { return owner(name, nil) != "" }, Owner: owner, Nests: nests,
@@ -160,33 +155,13 @@ func isUnsent(subtype jsonl.Value) bool {
 	return false
 }
 
-// A message is what is read of a line with a message.
-type message struct {
-	uuid, timestamp, model, subtype jsonl.Value
-
-	agent jsonl.Value `member:"agentId"` // of a sub-agent, whose calls count in its session too
-
-	parent  jsonl.Value `member:"parentUuid"`
-	message struct{ raw, role, parts jsonl.Value }
-	outcome struct{ raw, status jsonl.Value } `member:"toolCallResult"`
-	usage   struct {
-		raw jsonl.Value
-
-		input  jsonl.Value `member:"promptTokenCount"`
-		output jsonl.Value `member:"candidatesTokenCount"`
-		cached jsonl.Value `member:"cachedContentTokenCount"`
-		total  jsonl.Value `member:"totalTokenCount"`
-	} `member:"usageMetadata"`
-	role, parts jsonl.Value // of a message without a line, in a compression
-}
-
 var shape = jsonl.ShapeOf[message]()
 
 // read reads a message.
 func read(r *chat.Reader, line jsonl.Value) {
 	var of message
 	shape.Read(r.Reset(line), &of)
-	role, list := of.message.role, of.message.parts
+	role, list := of.message.every.role, of.message.every.parts.Value
 	if !of.message.raw.Exists() {
 		role, list = of.role, of.parts
 	}
@@ -223,10 +198,10 @@ func prompted(r *chat.Reader, m chat.Said, parts []gemini.Part) (used rule.Set) 
 	for k := range parts {
 		p := &parts[k]
 		if p.Answered.Exists() {
-			said := gemini.Result(r, p.Answered, m.Time)
+			said := gemini.Result(r, p.Answered.Value, m.Time)
 			used |= rule.If(p.Answered.Get("parts").IsArray(), media)
 			if r.Native {
-				said.Native = sentResult(p.Answered)
+				said.Native = sentResult(p.Answered.Value)
 			}
 			r.Said = append(r.Said, said)
 			continue

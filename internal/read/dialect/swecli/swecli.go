@@ -3,9 +3,9 @@
 package swecli
 
 import (
-	_ "embed"
 	"math"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -14,11 +14,6 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// fields are the fields of lines that are known.
-//
-//go:embed fields.txt
-var fields string
-
 var format = chat.Format{
 	About: about, Read: read, Sums: true, Other: other,
 	Make: map[jsonl.Kind]func(*chat.Format, *dialect.Source){jsonl.ContextEdit: makeEdit},
@@ -26,7 +21,7 @@ var format = chat.Format{
 
 // Dialect is the format of SWE-CLI.
 var Dialect = chat.Dialect(dialect.Dialect{
-	Name: "swe-cli", Fields: fields,
+	Name: "swe-cli", Fields: reflect.TypeFor[lineFields](),
 	Sniff: sniff, Document: func() dialect.Arranger { return chat.NewArranger(format) },
 	New:   func() dialect.Arranger { return &arranger{messages: chat.NewArranger(format)} },
 	Store: dialect.Store{Folders: []string{".swecli/sessions", ".opendev/projects", ".opendev/sessions"}},

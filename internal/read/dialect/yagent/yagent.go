@@ -2,8 +2,8 @@
 package yagent
 
 import (
-	_ "embed"
 	"path/filepath"
+	"reflect"
 	"strings"
 
 	"ctxtool/internal/read/dialect/chat"
@@ -11,15 +11,10 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// fields are the fields of lines that are known.
-//
-//go:embed fields.txt
-var fields string
-
 // Dialect is the format of y-agent.
 var Dialect = chat.Dialect(dialect.Dialect{
 	Name: "y-agent", Sniff: sniff, File: fileID, Display: ".display.jsonl", Policy: "y-agent", Uncached: true,
-	Fields:    fields,
+	Fields:    reflect.TypeFor[lineFields](),
 	Pick:      jsonl.Pick{As: jsonl.Names{ID: "message_id", Parent: "parent_message_id", Message: "message"}},
 	Certainty: dialect.Certainty{Messages: "rule", System: "rule", Tools: "absent"},
 }, chat.Format{About: func(jsonl.Value) (a chat.About, ok bool) { return a, false }, Read: read, Sums: true})

@@ -326,7 +326,7 @@ func (w *intent) Promise(after *sessionfmt.Session) error {
 	return nil
 }
 
-var errOtherContext = errors.New("nothing is written: the entries would make another context")
+var errOtherContext = errors.New("nothing was written: the entries would produce a different context")
 
 const bugHint = "this is a bug in ctxtool; please report it, with the file if possible"
 

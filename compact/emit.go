@@ -132,13 +132,13 @@ func (a *Answers) add(line []byte) error {
 		a.by[e.ID] = &e
 		a.list = append(a.list, &e)
 	case before.Summary != e.Summary:
-		return fmt.Errorf("answer %s: there is another one before it", shell.Short(e.ID, 80))
+		return fmt.Errorf("answer %s: an earlier line answers the same request", shell.Short(e.ID, 80))
 	}
 	return nil
 }
 
 // ErrMovedOn reports that a session has changed since a summary was requested.
-var ErrMovedOn = errors.New("the session has moved on since the summary was asked for")
+var ErrMovedOn = errors.New("the session has changed since the summary was requested")
 
 // ErrNoAnswer reports that there is no answer to a request. The pass then waits for it.
 var ErrNoAnswer = errors.New("no answer to the request")

@@ -78,7 +78,7 @@ func TestEmitMovedOn(t *testing.T) {
 	a := answers(out...)
 	now := of(t, append(before, answer("four"))...)
 	_, err := Compact.apply(now, Options{Style: StyleGSH, Summarize: a.For("s.jsonl", "compact", Prompt{})})
-	want := fmt.Sprintf("s.jsonl: answer %s: the session has moved on since the summary was asked for: asked at m0000002, %d bytes; now m0000003, %d bytes", out[0].ID, out[0].State.Bytes, now.session().Size())
+	want := fmt.Sprintf("s.jsonl: answer %s: the session has changed since the summary was requested: asked at m0000002, %d bytes; now m0000003, %d bytes", out[0].ID, out[0].State.Bytes, now.session().Size())
 	if !errors.Is(err, ErrMovedOn) || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("%v", err)
 	}
@@ -132,7 +132,7 @@ func TestReadAnswers(t *testing.T) {
 	for _, test := range []struct{ in, want string }{
 		{`{"id":"a","summary":"x"}` + "\n" + `{"id":"a","summary":" x "}`, ""},
 		{"\n\n", ""},
-		{`{"id":"a","summary":"x"}` + "\n" + `{"id":"a","summary":"y"}`, "line 2: answer a: there is another one before it"},
+		{`{"id":"a","summary":"x"}` + "\n" + `{"id":"a","summary":"y"}`, "line 2: answer a: an earlier line answers the same request"},
 		{`{"id":"a"}`, "line 1: answer a: the summary is empty"},
 		{`{"id":"a","summary":" \n"}`, "line 1: answer a: the summary is empty"},
 		{`{"summary":"x"}`, "line 1: an answer without an id"},

@@ -247,7 +247,7 @@ func (r *Reduction) Promise(with *sessionfmt.Session, opt replay.Options) error 
 		err = Kept(r.View, e)
 	}
 	if err != nil {
-		return sessionfmt.Errorf("what would be appended is not what the plan says: %w", err).In(with.Name)
+		return sessionfmt.Errorf("the entries to append differ from the plan: %w", err).In(with.Name)
 	}
 	return nil
 }
@@ -271,7 +271,7 @@ func Kept(promised *View, e *replay.Envelope) error {
 				return err
 			}
 			if name != "" {
-				return fmt.Errorf("message %d: another %s", got, name)
+				return fmt.Errorf("message %d: a different %s", got, name)
 			}
 		}
 		got++
@@ -286,7 +286,7 @@ func Kept(promised *View, e *replay.Envelope) error {
 		}
 	}
 	if len(want) != got {
-		return fmt.Errorf("%d messages, and not %d", got, len(want))
+		return fmt.Errorf("%d messages, expected %d", got, len(want))
 	}
 	return nil
 }

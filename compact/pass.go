@@ -204,7 +204,7 @@ func (f Form) Decide(r *replay.Replay, leaf int, given bool) (Form, error) {
 	switch {
 	case f == AsTransform && !patched && !(given && r.Rules == replay.ByEnvelope):
 		return "", sessionfmt.Errorf("it has no patches, and pi does not read them").In(r.Session.Name).
-			Hinted("--as edits is what pi knows; --rules envelope asks for a patch")
+			Hinted("--as edits stores what pi reads, --rules envelope a patch")
 	case f != AsAuto && f != "":
 		return f, nil
 	case r.Rules.Patched():

@@ -44,7 +44,7 @@ func OpenSummarizer(spec string, o SummaryOptions) (Summarize, error) {
 	case at < 0:
 		return nil, fmt.Errorf("unknown summarizer %q: one of %s", spec, strings.Join(Summarizers, ", "))
 	case (Summarizers[at] != name) != (colon && strings.TrimSpace(argument) != ""):
-		return nil, fmt.Errorf("summarizer %q: want %s", spec, Summarizers[at])
+		return nil, fmt.Errorf("summarizer %q: must be %s", spec, Summarizers[at])
 	}
 	switch name {
 	case "exec":
@@ -60,7 +60,7 @@ func OpenSummarizer(spec string, o SummaryOptions) (Summarize, error) {
 	return func(r Request) (string, error) { return r.extract(most) }, nil
 }
 
-var errNothingSaid = errors.New("the messages say nothing that could be summarised")
+var errNothingSaid = errors.New("the messages have no text to summarise")
 
 // ExecLimit is how long a command may take by default.
 const ExecLimit = 5 * time.Minute
@@ -115,7 +115,7 @@ func (r Request) extract(most int) (string, error) {
 		return "", errNothingSaid
 	}
 	if n := jsonl.Units(text); n > units {
-		return "", fmt.Errorf("the extract has %d characters, and %d are the most", n, units)
+		return "", fmt.Errorf("the extract has %d characters, at most %d are allowed", n, units)
 	}
 	return text, nil
 }
@@ -244,11 +244,11 @@ func (o SummaryOptions) file(name string) Summarize {
 		if r.Part == turnPrefixPart {
 			summary = prefix
 			if !split {
-				return "", fmt.Errorf("%s has no line %q, and a turn is cut", name, strings.TrimSpace(turnHeading))
+				return "", fmt.Errorf("%s has no line %q, but a turn is cut", name, strings.TrimSpace(turnHeading))
 			}
 		}
 		if taken[r.Part] {
-			return "", fmt.Errorf("%s has one summary, and a second one is asked for", name)
+			return "", fmt.Errorf("%s has one summary, but two are needed", name)
 		}
 		if summary = strings.TrimSpace(summary); summary == "" {
 			return "", fmt.Errorf("%s: %w", name, errNoSummary)

@@ -24,7 +24,7 @@ func TestSummarizeExec(t *testing.T) {
 		{`printf ' \n'`, "", "the summary is empty"},
 		{`echo half; echo first >&2; echo 'no such model' >&2; exit 3`, "", `command "echo half; echo first >&2; echo 'no such model' >&2; exit 3": exit status 3: no such model`},
 		{`exit 4`, "", `command "exit 4": exit status 4`},
-		{`printf 'a\377'`, "", `command "printf 'a\\377'": what it printed is not UTF-8`},
+		{`printf 'a\377'`, "", `command "printf 'a\\377'": its output is not UTF-8`},
 		{`head -c 2000000 /dev/zero`, "", `command "head -c 2000000 /dev/zero": it printed more than 1048576 bytes`},
 	} {
 		summarize := must.Get(OpenSummarizer("exec:"+test.line, SummaryOptions{}))

@@ -57,7 +57,7 @@ func TestSummarizeFile(t *testing.T) {
 		{"\n all of it \n", []SummaryPart{historyPart}, "all of it|"},
 		{" \n\t", []SummaryPart{historyPart}, "FILE: the summary is empty|"},
 		{"a\xff", []SummaryPart{historyPart}, "FILE is not UTF-8|"},
-		{"one", []SummaryPart{sequencePart, sequencePart}, "one|FILE has one summary, and a second one is asked for|"},
+		{"one", []SummaryPart{sequencePart, sequencePart}, "one|FILE has one summary, but two are needed|"},
 		{"old\n\n---\n\n**Turn Context (split turn):**\n\nnew\n", []SummaryPart{historyPart, turnPrefixPart}, "old|new|"},
 		{"old", []SummaryPart{historyPart, turnPrefixPart}, `old|FILE has no line "**Turn Context (split turn):**", and a turn is cut|`},
 	} {

@@ -19,7 +19,7 @@ import (
 )
 
 // ErrNotForeign refuses to convert a session that is pi's already.
-var ErrNotForeign = errors.New("this is a session of pi already")
+var ErrNotForeign = errors.New("this is already a session of pi")
 
 // Convert returns another agent's session as one of pi, of version 3, which Plain of the result
 // reads. Its messages have the form in which pi can send them on (docs/session-format.md 23). Where
@@ -304,7 +304,7 @@ func (c *converter) replaced(i int, line jsonl.Value, f *form) (id string, err e
 	stamp := line.Get("timestamp")
 	for op := range line.Get("patch").Elements {
 		if !op.Get("op").Is(ops.Replace) {
-			return "", fmt.Errorf("its operation %s has no form in pi", sessionfmt.Quote(op.Get("op").Text()))
+			return "", fmt.Errorf("pi has no equivalent of its operation %s", sessionfmt.Quote(op.Get("op").Text()))
 		}
 		messages, err := c.withPrompts(i, slices.Collect(op.Get("messages").Elements))
 		if err != nil {
@@ -353,7 +353,7 @@ func sameContext(was, is *sessionfmt.Session) error {
 	}
 	for k := range max(len(wasSaid), len(isSaid)) {
 		if k >= len(wasSaid) || k >= len(isSaid) || wasSaid[k] != isSaid[k] {
-			err := fmt.Errorf("converted, its context would differ from message %d on", k)
+			err := fmt.Errorf("after the conversion, its context would differ from message %d on", k)
 			return &sessionfmt.Error{Pos: sessionfmt.Pos{File: was.Name}, Err: err}
 		}
 	}

@@ -86,7 +86,7 @@ func (m *machine) unarchive(rec int, line value) {
 		phrase.Count(a.pictures, "picture"), counted)
 }
 
-// resulted reports a result whose text oh-my-pi replaced in the file: requests before that had another one.
+// resulted reports a result whose text oh-my-pi replaced in the file: earlier requests had another one.
 func (m *machine) resulted(rec int) {
 	at := m.line(rec).Get("message").Get("prunedAt")
 	if !at.IsNumber() {
@@ -94,6 +94,6 @@ func (m *machine) resulted(rec int) {
 	}
 	m.use(pi.Rewritten)
 	when := time.UnixMilli(at.Int()).UTC().Format(time.RFC3339)
-	m.r.addFinding("result-rewritten", rec, "the agent replaced the text of this result at %s: requests before that "+
-		"had one that is not in the file", when)
+	m.r.addFinding("result-rewritten", rec, "the agent replaced the text of this result at %s: earlier requests "+
+		"had a text that is not in the file", when)
 }

@@ -463,6 +463,6 @@ func databaseError(err error) error {
 }
 
 func otherTables(lacks string) error {
-	return &Error{Err: fmt.Errorf("the database has other tables than those that are known: %s", lacks),
+	return &Error{Err: fmt.Errorf("the tables of the database are unknown: %s", lacks),
 		Hint: "it may be of a newer or older version of the agent"}
 }

@@ -33,7 +33,7 @@ INSERT INTO part VALUES ('p1', 'm1', '{"type":"text","text":"from the row"}'),
 // there is read by its other rows, and a row that is damaged is reported.
 func TestDatabaseVersions(t *testing.T) {
 	t.Parallel()
-	const other = "the database has other tables than those that are known: "
+	const other = "the tables of the database are unknown: "
 	for k, test := range []struct{ sql, want string }{
 		{"SELECT 1", "from the log"},
 		{"DROP TABLE event", "from the row"},

@@ -230,7 +230,7 @@ type capped struct {
 
 func (c *capped) Write(p []byte) (int, error) {
 	if c.left -= int64(len(p)); c.left < 0 {
-		return 0, &Error{Err: fmt.Errorf("holds more than %d bytes, too many for its size", c.most),
+		return 0, &Error{Err: fmt.Errorf("holds more than %d bytes, implausible for its compressed size", c.most),
 			Hint: "--max-size sets another limit"}
 	}
 	return c.Writer.Write(p)

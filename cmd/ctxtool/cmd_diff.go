@@ -162,7 +162,7 @@ func (x *comparison) difference() (*diff.Difference, error) {
 func (x *comparison) between(r *replay.Replay, a, b int) (*diff.Span, error) {
 	span, err := diff.Between(r, a, b)
 	if err == nil && span.Stopped != nil {
-		x.e.note("%s: the comparison covers what precedes it", span.Stopped)
+		x.e.note("%s: the comparison covers only what comes before it", span.Stopped)
 	}
 	return span, err
 }

@@ -56,7 +56,7 @@ func (o *exportOptions) define(f *flagSet) {
 func (o *exportOptions) check(f *flagSet) error {
 	switch whole := export.Find(o.to).Whole; {
 	case o.Contents && whole:
-		return fmt.Errorf("--contents is of tables, and --to %s always has the texts", o.to)
+		return fmt.Errorf("--contents is for tables: --to %s always has the texts", o.to)
 	case f.Changed("as") && o.to != "jsonl":
 		return errors.New("--as requires --to jsonl")
 	}

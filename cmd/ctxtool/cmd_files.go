@@ -350,7 +350,7 @@ func (o *importOptions) define(f *flagSet) {
 func runImport(e *env, o *importOptions, args []string) error {
 	if o.output == "" && !o.resume {
 		return usage(sessionfmt.Errorf("--resume or -o is required").
-			Hinted("--resume writes where pi looks; -o FILE writes a file, - standard output"))
+			Hinted("--resume writes to pi's folder, -o FILE to a file, -o - to standard output"))
 	}
 	s, _, err := e.named(args)
 	if err != nil {

@@ -33,7 +33,7 @@ func runKeep(e *env, o *keepOptions, args []string) error {
 	}
 	if o.to == "" {
 		return usage(sessionfmt.Errorf("--to DIR is required").
-			Hinted("the setting archive names it for all runs, and has ctxtool look there too"))
+			Hinted("the setting archive names it for all commands, which then search it too"))
 	}
 	files, err := o.files(e, args)
 	if err != nil {

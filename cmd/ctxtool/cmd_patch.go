@@ -154,7 +154,7 @@ func (e *env) printSchema() error {
 func (o *patchOptions) check(args []string) error {
 	if len(o.hooks) > 1 {
 		return sessionfmt.Errorf("--exec runs one hook").
-			Hinted("-o FILE writes the session with the patches of one; run the next over it")
+			Hinted("run one hook with -o FILE, then the next on that file")
 	}
 	o.command.Line = strings.Join(o.hooks, "")
 	elsewhere := o.at != "" && o.at != "leaf" || o.request != ""

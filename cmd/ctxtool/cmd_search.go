@@ -131,7 +131,7 @@ func (o *searchOptions) query(args []string) (*search.Query, []string, error) {
 	case len(args) == 0:
 		return nil, nil, errors.New("missing QUERY, -e PATTERN, or -F TEXT")
 	case o.ignoreCase:
-		return nil, nil, errors.New("-i requires -e or -F: words ignore case")
+		return nil, nil, errors.New("-i requires -e or -F: words always ignore case")
 	}
 	several := len(strings.Fields(args[0])) > 1
 	return search.Words(args[0], o.rank == "words" || o.rank == "" && several), args[1:], nil
@@ -210,7 +210,7 @@ func (o *searchOptions) search(e *env, files []search.File, opt search.Options) 
 		return search.Run(files, opt), nil
 	}
 	if o.embed == "" {
-		e.note("no --embed command: the score of the words stands alone")
+		e.note("no --embed command: hits are ranked by words alone")
 		return search.Hybrid(files, opt.Query.Text, nil, opt)
 	}
 	v := &search.Vectors{Command: shell.Command{Line: strings.TrimPrefix(o.embed, execPrefix), Dir: e.disk.Dir,
@@ -353,7 +353,7 @@ func (e *env) homeless(name string) string {
 func (o *searchOptions) lastCommands(e *env, args []string) error {
 	switch {
 	case o.recent < -1:
-		return usagef("--recent %d: must not be negative, but for -1", o.recent)
+		return usagef("--recent %d: must be -1, 0 or more", o.recent)
 	case o.recent == -1:
 		text, err := e.setting("ambient-commands")
 		o.recent = 5

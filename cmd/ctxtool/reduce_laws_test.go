@@ -314,7 +314,7 @@ func comparePromise(t *testing.T, name string, p *compact.Reduction, pi corpus.P
 		n++
 	}
 	if n != len(sent) {
-		t.Errorf("%s: pi sends %d messages, and not %d", name, len(sent), n)
+		t.Errorf("%s: pi sends %d messages, expected %d", name, len(sent), n)
 	}
 	return n
 }

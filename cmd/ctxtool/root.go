@@ -108,7 +108,7 @@ func (in env) run(args []string) int {
 	var drop func()
 	if e.disk.Skipped == nil { // serve has it for its calls
 		e.disk.Skipped = e.noteSkipped()
-		e.disk.Taken = func(name string) { e.note("%s: its owner or group cannot be kept: it is yours now", name) }
+		e.disk.Taken = func(name string) { e.note("%s: cannot keep its owner or group: it now belongs to you", name) }
 	}
 	e.disk, drop = e.disk.KeepCopies()
 	defer drop()

@@ -284,4 +284,4 @@ func promise(after *sessionfmt.Session, opt replay.Options, c *tokens.Counter, p
 }
 
 // errOther is the error for entries that do not replay to what was planned.
-var errOther = errors.New("nothing is written: the entries would make another context")
+var errOther = errors.New("nothing was written: the entries would produce a different context")

@@ -36,7 +36,7 @@ func TestProcess(t *testing.T) {
 		{`read -r line; echo answer; exit 4`, true, []string{"!exit status 4"}},
 		{`read -r line; printf 'one\ntwo\n'; cat`, false, []string{"!it printed more than one line"}},
 		{`read -r line; printf 'one\ntwo\n'`, true, []string{"!it printed more than one line"}},
-		{`read -r line; printf 'a\377\n'; cat`, false, []string{"!what it printed is not UTF-8"}},
+		{`read -r line; printf 'a\377\n'; cat`, false, []string{"!its output is not UTF-8"}},
 		{`head -c 5000 /dev/zero; cat`, false, []string{"!it printed more than 1000 bytes"}},
 		{`exit 0`, false, []string{"!it ended without an answer"}},
 	} {

@@ -57,7 +57,7 @@ func (c *Command) Run(ctx context.Context, text string) (string, error) {
 	return strings.TrimSpace(out.kept.String()), nil
 }
 
-var errNotUTF8 = errors.New("what it printed is not UTF-8")
+var errNotUTF8 = errors.New("its output is not UTF-8")
 
 // A LateError is the error of an answer that took longer than its limit.
 type LateError struct{ Limit time.Duration }

@@ -94,7 +94,7 @@ func (r *Repair) Accept(provider string, now time.Time) error {
 	}
 	if l.fixed != nil {
 		return &sessionfmt.Error{Pos: s.Pos(l.fixed.rec),
-			Err: fmt.Errorf("%s refuses what a patch has put there, which no edit reaches", provider)}
+			Err: fmt.Errorf("%s refuses content of a patch, which no edit can change", provider)}
 	}
 	if err := l.edits(b); err != nil {
 		return err

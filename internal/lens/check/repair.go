@@ -77,7 +77,7 @@ func (r *Repair) plan(want pick) (err error) {
 		}
 		r.lines, r.mid = append(r.lines, m), next
 		if next.Dialect() != r.was.Dialect() {
-			return refuse(r.was, "repaired, it would be read as a session of %s", next.Dialect().Agent())
+			return refuse(r.was, "after the repair, it would be read as a session of %s", next.Dialect().Agent())
 		}
 		if err := refuseVersion(next); err != nil {
 			return err

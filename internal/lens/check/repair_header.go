@@ -115,9 +115,9 @@ func keeps(was, now *sessionfmt.Session) error {
 	}
 	switch {
 	case err != nil:
-		return refuse(was, "repaired, its context cannot be replayed: %w", err)
+		return refuse(was, "after the repair, its context cannot be replayed: %w", err)
 	case left:
-		return refuse(was, "repaired, its context would lose messages")
+		return refuse(was, "after the repair, its context would lack messages")
 	}
 	return nil
 }

@@ -51,7 +51,7 @@ func (f *Form) Write(w *bufio.Writer, e *replay.Envelope) error {
 		return writeRecorded(w, f, recorded)
 	}
 	if r.model.ID == "" {
-		return r.refuse("no model at this point", "--model PROVIDER/ID names one")
+		return r.refuse("no model at this point", "name one with --model PROVIDER/ID")
 	}
 	if err := r.measure(); err != nil {
 		return err

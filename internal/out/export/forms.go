@@ -109,7 +109,7 @@ func take(o *Options, name string, rows func(old *os.File) error) error {
 	}
 	if err != nil {
 		return sessionfmt.Errorf("%w", err).In(name).
-			Hinted("it has rows of sessions that are no longer there: restore it, or export to another folder")
+			Hinted("it has rows of deleted sessions: restore it, or export to another folder")
 	}
 	return nil
 }

@@ -217,7 +217,7 @@ func (o *Options) otherShards(head Manifest) error {
 		shard := strings.TrimSuffix(filepath.Base(name), ".jsonl")
 		_, was, _ := strings.Cut(shard, "of")
 		if _, of, _ := strings.Cut(head.Shard, "of"); was != of {
-			return sessionfmt.Errorf("was exported in shards of %s, and this is one of %s", was, of).In(o.Dir).
+			return sessionfmt.Errorf("was exported in shards of %s, not of %s", was, of).In(o.Dir).
 				Hinted("use --shard I/" + was + ", or another folder")
 		}
 	}

@@ -162,8 +162,8 @@ func (o *Options) keep(f *form, was *Part, read map[string]Source, stale bool, p
 		case again:
 			p.reads = append(p.reads, now)
 		case stale:
-			return sessionfmt.Errorf("has to be exported again, and %s is no longer there", sessionfmt.Quote(in.Path)).
-				In(o.Dir).Hinted("export to another folder with -o, and this one keeps what it has")
+			return sessionfmt.Errorf("must be exported again, but %s is missing", sessionfmt.Quote(in.Path)).
+				In(o.Dir).Hinted("export to another folder with -o; this one stays as it is")
 		default:
 			p.stays = append(p.stays, in)
 		}

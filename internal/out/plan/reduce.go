@@ -174,7 +174,7 @@ func Exec(file string, s *sessionfmt.Session, x *hook.Exec, given, stored bool) 
 	p.Rules = rules.String()
 	if stored && run.Stored() && rules == replay.ByPi {
 		return nil, sessionfmt.Errorf("it has no patches, and pi does not read them").In(s.Name).
-			Hinted("--rules envelope asks for a session with the patches of the hook")
+			Hinted("--rules envelope writes a session with the patches of the hook")
 	}
 	return p, nil
 }

@@ -200,7 +200,7 @@ func (s *server) locate(session string) (string, error) {
 		return s.Store.Newest("")
 	}
 	if session == "-" {
-		return "", errors.New("-: standard input is the client's")
+		return "", errors.New("-: standard input belongs to the client")
 	}
 	for _, dir := range s.Folders {
 		if name := filepath.Join(dir, session); filepath.IsLocal(session) && s.Store.Disk.Has(name) {

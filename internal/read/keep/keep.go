@@ -70,7 +70,7 @@ func (a *Archive) Keep(f File) (c Copy, err error) {
 	return c, &sessionfmt.Error{Pos: sessionfmt.Pos{File: f.Name}, Err: err, Hint: "the next run copies it"}
 }
 
-var errChanged = errors.New("it changes while it is read")
+var errChanged = errors.New("it changes while being read")
 
 func (a *Archive) try(f File) (c Copy, err error) {
 	name := filepath.Join(a.Dir, Plain(f.Place)+sessionfmt.PackedEnd)

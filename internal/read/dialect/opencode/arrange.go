@@ -95,7 +95,7 @@ func newArranger(of agent) dialect.Arranger {
 func (a *arranger) Next(t dialect.Tree, l *dialect.Line) {
 	switch l.Code {
 	case newer:
-		t.Fail(fmt.Errorf("row %d: the database is of a newer %s: it has events of a later version", l.Number, a.agent))
+		t.Fail(fmt.Errorf("row %d: a newer %s wrote the database: it has events of a later version", l.Number, a.agent))
 	case session:
 		a.row = l.Clone()
 		t.Add(rule.Aside, jsonl.Header, l)

@@ -167,7 +167,7 @@ func TestPromise(t *testing.T) {
 		t.Fatal("nothing is planned", err)
 	}
 	b := s.NewBatch(s.Leaf(), time.UnixMilli(1790000000000))
-	if err := r.Promise(s, opt); err == nil || !strings.Contains(err.Error(), "what the plan says") {
+	if err := r.Promise(s, opt); err == nil || !strings.Contains(err.Error(), "differ from the plan") {
 		t.Errorf("nothing appended: %v", err)
 	}
 	must.Do(job.Store(b, r, ""))

@@ -19,9 +19,9 @@ func TestOpenSummarizer(t *testing.T) {
 		{"extract", ""},
 		{"exec:cat", ""},
 		{"file:a:b", ""},
-		{"extract:x", `summarizer "extract:x": want extract`},
-		{"exec", `summarizer "exec": want exec:COMMAND`},
-		{"exec: ", `summarizer "exec: ": want exec:COMMAND`},
+		{"extract:x", `summarizer "extract:x": must be extract`},
+		{"exec", `summarizer "exec": must be exec:COMMAND`},
+		{"exec: ", `summarizer "exec: ": must be exec:COMMAND`},
 		{"model", `unknown summarizer "model": one of extract, exec:COMMAND, file:FILE`},
 	} {
 		got := ""
@@ -59,7 +59,7 @@ func TestSummarizeFile(t *testing.T) {
 		{"a\xff", []SummaryPart{historyPart}, "FILE is not UTF-8|"},
 		{"one", []SummaryPart{sequencePart, sequencePart}, "one|FILE has one summary, but two are needed|"},
 		{"old\n\n---\n\n**Turn Context (split turn):**\n\nnew\n", []SummaryPart{historyPart, turnPrefixPart}, "old|new|"},
-		{"old", []SummaryPart{historyPart, turnPrefixPart}, `old|FILE has no line "**Turn Context (split turn):**", and a turn is cut|`},
+		{"old", []SummaryPart{historyPart, turnPrefixPart}, `old|FILE has no line "**Turn Context (split turn):**", but a turn is cut|`},
 	} {
 		if got := ask(test.text, test.parts...); got != test.want {
 			t.Errorf("%q: %q, want %q", test.text, got, test.want)

@@ -111,7 +111,7 @@ func TestStored(t *testing.T) {
 				}
 				after := opened(t, c.Name, append(bytes.Clone(c.Data), b.Lines()...))
 				if err := trial.Promise(after); err != nil {
-					if !strings.Contains(err.Error(), "would make another context") || rules == replay.ByEnvelope {
+					if !strings.Contains(err.Error(), "would produce a different context") || rules == replay.ByEnvelope {
 						t.Fatalf("%s, rules %s: %v\n%s", c.Name, rules, err, b.Lines())
 					}
 					stored["kept from"]++

@@ -131,7 +131,7 @@ func TestAgain(t *testing.T) {
 	same(t, "after a session has gone", rowsIn(t, out), want)
 	first := must.Get(filepath.Glob(filepath.Join(out, "sessions", "*", "*", "*.parquet")))[0]
 	must.Do(os.Truncate(filepath.Join(first), 10))
-	if _, err := Find("parquet").Export(options(out), all[1:]); err != nil && !strings.Contains(err.Error(), "no longer there") && !strings.Contains(fmt.Sprintf("%+v", err), first) {
+	if _, err := Find("parquet").Export(options(out), all[1:]); err != nil && !strings.Contains(err.Error(), "is missing") && !strings.Contains(fmt.Sprintf("%+v", err), first) {
 		t.Errorf("a damaged file: %v", err)
 	}
 }

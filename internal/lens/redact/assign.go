@@ -70,6 +70,9 @@ func (s *Scanner) assigned(dst []hit, text []byte) []hit {
 		if len(a.found) == 0 && !a.number && n.start >= head {
 			head = a.columns()
 		}
+		if len(a.found) == 0 && !a.number {
+			a.announced()
+		}
 		s.read += a.cost
 		for _, v := range a.found {
 			dst = append(dst, hit{rule: s.r.generic, start: v[0], end: v[1], value: string(text[v[0]:v[1]])})
@@ -245,17 +248,6 @@ func (a *assignment) step() {
 	default:
 		a.candidate(a.at, a.runEnd(a.at), false)
 	}
-}
-
-// beginsLine reports whether the name is the first word of its line, or follows a user: login ann password X.
-func (a *assignment) beginsLine() bool {
-	before := a.text[max(0, a.name.start-longestName):a.name.start]
-	before = before[bytes.LastIndexByte(before, '\n')+1:]
-	if len(bytes.TrimLeft(before, " \t>+-#;|")) == 0 {
-		return true
-	}
-	words := bytes.Fields(before)
-	return len(words) > 1 && userNames[string(lowered(words[len(words)-2]))]
 }
 
 // quotedName reports whether the place follows the comma after a name in quotes that is an argument: ("password", X.

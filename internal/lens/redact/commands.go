@@ -2,10 +2,8 @@ package redact
 
 import (
 	"bytes"
-	"slices"
 	"strings"
 	"sync"
-	"unicode/utf8"
 )
 
 // This file finds secrets in the arguments of commands and of calls, in what commands read, and in what they print.
@@ -175,6 +173,12 @@ func (c *commandLine) has(words []string) bool {
 func (c *commandLine) index(word string) int {
 	for k, a := range c.args {
 		v := c.text[a.start:a.end]
+		if word == "~" {
+			if c.isSecretFile(v) {
+				return k
+			}
+			continue
+		}
 		if len(v) == len(word) && hasFolded(v, word) || word[0] == '/' && len(word) > 3 && bytes.HasSuffix(v,
 			[]byte(word)) ||
 			word[0] == '$' && bytes.HasPrefix(v, []byte("$")) && bytes.Contains(v, []byte(word[1:])) {
@@ -374,49 +378,6 @@ func (c *commandLine) given(dst []hit, a argument) []hit {
 	}
 	return c.secret(dst, a, false)
 }
-
-// printed adds the line after the command, if it is one word.
-func (c *commandLine) printed(dst []hit) []hit {
-	stop := bytes.IndexByte(c.text[c.end:min(len(c.text), c.end+longestFed)], '\n')
-	if stop < 0 {
-		return dst
-	}
-	from := c.end + stop + 1
-	to := from
-	for to < len(c.text) && to-from < longestValue && c.text[to] > ' ' {
-		to++
-	}
-	line := c.text[to:min(len(c.text), to+1)]
-	for to > from+1 && strings.IndexByte("\"',", c.text[to-1]) >= 0 {
-		to--
-	}
-	for from < to && isQuote(c.text[from]) {
-		from++
-	}
-	v := c.text[from:to]
-	ends := len(line) == 0 || line[0] == '\n' || line[0] == '\r'
-	if to-from < 8 || !ends || !utf8.Valid(v) || isPath(v) ||
-		bytes.IndexByte(v, ':') > 0 && !human(v) {
-		return dst
-	}
-	if m := madeOf(v[:min(len(v), judged)]); (m.random() || human(v)) && !isPlain(v) && !isFile(v) && !isPod(v) &&
-		isOneWord(v) {
-		dst = append(dst, hit{rule: c.s.r.command, start: from, end: to, value: string(v)})
-	}
-	return dst
-}
-
-// isPath reports whether a text is a path or an address.
-func isPath(v []byte) bool {
-	return v[0] == '/' || v[0] == '.' || bytes.Contains(v, []byte("://")) || bytes.Count(v, []byte("/")) > 2
-}
-
-// isPod reports whether a text is words and short codes with dashes between them, as names of resources are.
-func isPod(v []byte) bool {
-	return bytes.IndexByte(v, '-') > 0 && !hasUpper(v) && len(v) < 64 && !isAllHex(v)
-}
-
-func hasUpper(v []byte) bool { return slices.ContainsFunc(v, func(c byte) bool { return c-'A' < 26 }) }
 
 // callAt adds the secret among the arguments of a call, whose name begins at text[at].
 func (s *Scanner) callAt(dst []hit, text []byte, k int32, at int) []hit {

@@ -98,7 +98,7 @@ func samely(t *testing.T, r *Redactor, s *Scanner, text []byte) int {
 	t.Helper()
 	got := s.expressions(s.words(nil, text, 0, len(text)), text)
 	s.queue, s.names, s.shaped, s.marks, s.commands, s.broken = s.queue[:0], s.names[:0], s.shaped[:0], s.marks[:0], s.commands[:0], s.broken[:0]
-	got = slices.DeleteFunc(got, func(h hit) bool { return h.rule < r.first || h.rule >= r.email })
+	got = slices.DeleteFunc(got, func(h hit) bool { return h.rule < r.first || h.rule >= r.email || h.rule == r.shaped })
 	want := byExpressions(r, text)
 	order := func(a, b hit) int { return strings.Compare(fmt.Sprintf("%v", a), fmt.Sprintf("%v", b)) }
 	judged := func(h hit) bool { // what a judge rejects does not hide a secret from the scanner

@@ -109,7 +109,7 @@ func promising(text []byte, at, end int) bool {
 	}
 	words, lines, run, letters, signs := 0, 0, 0, 0, 0
 	odd, cells := false, false
-	was := byte(0)
+	was, last := byte(0), byte(0)
 	word := func() bool { // a run has ended
 		is := odd && run >= 6
 		if letters > 0 && !odd {
@@ -135,6 +135,9 @@ func promising(text []byte, at, end int) bool {
 				c = text[i]
 			}
 		}
+		if c > ' ' && c != '*' && c != '`' {
+			last = c
+		}
 		switch {
 		case c >= 0xc3 && c < 0xd6: // the first byte of a letter of Latin, Greek, Cyrillic or Armenian
 			odd = odd || run > letters
@@ -142,6 +145,9 @@ func promising(text []byte, at, end int) bool {
 		case c == '\n':
 			if word() {
 				return true
+			}
+			if last == ':' { // what the line announces may follow
+				lines, words = 0, 0
 			}
 			if lines++; lines > 2 && !cells || words > 1 && !cells || lines > 3 {
 				return valueBefore(text, at)

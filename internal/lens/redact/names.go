@@ -46,6 +46,7 @@ const longestHeading = 24
 type naming struct {
 	start, end int
 	strength   strength
+	codes      bool // of several codes, see codeName
 	upper      bool // in capital letters, as variables of the environment are
 }
 
@@ -55,18 +56,21 @@ func nameAt(text []byte, at, end int) naming {
 		for _, n := range [...]int{15, 12, 9, 6} {
 			if at+n <= len(text) {
 				if s, ok := unspaced[string(text[at:at+n])]; ok {
-					return naming{at, at + n, s, false}
+					return naming{start: at, end: at + n, strength: s}
 				}
 			}
 		}
 		if before := bytes.TrimRight(text[max(0, at-longestHeading):at], " _-"); unspacedKeys[string(text[at:end])] {
 			for _, word := range keyHeadings {
 				if n := len(before) - len(word); n >= 0 && bytes.EqualFold(before[n:], []byte(word)) {
-					return naming{at, end, strongName, false}
+					return naming{start: at, end: end, strength: strongName}
 				}
 			}
 		}
-		return naming{at, end, noName, false}
+		return naming{start: at, end: end}
+	}
+	if to, ok := codeName(text, at, end); ok {
+		return naming{start: at, end: to, strength: strongName, codes: true}
 	}
 	n := naming{start: at, end: end}
 	for n.start > 0 && at-n.start < longestName {

@@ -211,7 +211,8 @@ func (s *Scanner) keyLines(dst []hit, text []byte, f foundUse, done int) ([]hit,
 	case useKeyHead:
 		head := s.r.heads[f.use.rule]
 		start = f.at - strings.LastIndexByte(head, '?') - 1
-		if start < done || !like(text[start:], head) || start > 0 && inBase64(text[start-1]) && !escapes(text, start) &&
+		if start < done || !like(text[start:], head) || start > 0 &&
+			inBase64(text[start-1]) && text[start-1] != '=' && !escapes(text, start) &&
 			!marked(text, start) {
 			return dst, done
 		}

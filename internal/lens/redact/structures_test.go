@@ -72,3 +72,19 @@ func TestConstants(t *testing.T) {
 		t.Errorf("%s becomes %s", in, out)
 	}
 }
+
+// announcedValues are alone on a line, or are what a command prints.
+var announcedValues = []judgedValue{
+	{"below a sentence", "Sign in once with this password and change it:\n\n  q8Zr2LmX0vB7\n", "q8Zr2LmX0vB7", "Sign in once with this password and change it:\n\n  settings\n"},
+	{"below a sentence, digest", "Please use the following password to log on:\n\n4f0c0fe2c4d8aa2ba0b4f1a7c33f3d9c\n\nIt is shown once.", "4f0c0fe2c4d8aa2ba0b4f1a7c33f3d9c", "The checksum of the password file on disk:\n\n4f0c0fe2c4d8aa2ba0b4f1a7c33f3d9c\n"},
+	{"in a list", "# New token for the runner (keep it):\n# * q8Zr2LmX0vB7kd92pW7x", "q8Zr2LmX0vB7kd92pW7x", "# New token for the runner (keep it):\n# * internal/token_2.go"},
+	{"below a heading", "Exported private key (main)\nq8Zr2LmX0vB7kd92pW7xJm4TnY6sHc1aUeLfKoPi9d", "q8Zr2LmX0vB7kd92pW7xJm4TnY6sHc1aUeLfKoPi9d", "Exported public key (main)\nq8Zr2LmX0vB7kd92pW7xJm4TnY6sHc1aUeLfKoPi9d"},
+	{"codes", "Backup codes for ann (each works once):\n\n  k3vq7-9fw2z\n  p8xd4-t6mh1\n", "p8xd4-t6mh1", "Backup codes for ann (each works once):\n\n  settings\n"},
+	{"file of a key", "$ cat config/master.key\n4f0c0fe2c4d8aa2ba0b4f1a7c33f3d9c", "4f0c0fe2c4d8aa2ba0b4f1a7c33f3d9c", "$ cat config/sort.key\n4f0c0fe2c4d8aa2ba0b4f1a7c33f3d9c"},
+	{"file of a token", "# xxd -p /etc/agent/join-token | tr -d '\\n'\n4f0c0fe2c4d8aa2ba0b4f1a7c33f3d9c", "4f0c0fe2c4d8aa2ba0b4f1a7c33f3d9c", "# xxd -p /etc/agent/token_test.go\n4f0c0fe2c4d8aa2ba0b4f1a7c33f3d9c"},
+	{"file with a user", "cut -d: -f2- /srv/agent/server-token\nagent:4f0c0fe2c4d8aa2ba0b4f1a7c33f3d9c", "4f0c0fe2c4d8aa2ba0b4f1a7c33f3d9c", "cut -d: -f2- /srv/agent/image\nsha256:4f0c0fe2c4d8aa2ba0b4f1a7c33f3d9c"},
+	{"store of keys", "KEYSTORE=/u3+7QAAAAIAAAABAAAAAQAGdXBsb2FkvdqsabJmX0vB7kd92pW7xJm4TnY6sHc1a=", "/u3+7QAAAAIAAAABAAAAAQAGdXBsb2FkvdqsabJmX0vB7kd92pW7xJm4TnY6sHc1a=", "KEYSTORE=/u3/store.jks"},
+	{"PKCS #12", "p12: MIIKagIBAzCCCiQGCSqGSIb3DQEHAaCCBBEEggQNq8Zr2LmX0vB7kd92pW7xJm4TnY6s", "MIIKagIBAzCCCiQGCSqGSIb3DQEHAaCCBBEEggQNq8Zr2LmX0vB7kd92pW7xJm4TnY6s", "p7b: MIIKagYJKoZIhvcNAQcCoIIKWzCCClcCAQExADALBgkqhkiG9w0BBwGggg"},
+}
+
+func TestAnnounced(t *testing.T) { checkJudged(t, announcedValues) }

@@ -4,7 +4,7 @@ package redact
 // that reads or prints one.
 type program struct {
 	Names   string // as typed, in small letters, with spaces between them
-	With    string // words of which one must be among the arguments, empty for none
+	With    string // words of which one must be among the arguments, empty for none; ~ is a file named like a secret
 	Options string // options whose value is the secret; with a * it may also follow without a space
 	Logins  string // options whose value is a user and the secret, and as last character the sign between them
 	Args    string // the arguments that are secrets: 2 the second without a dash, @/ a login with the sign, = NAME=VALUE
@@ -66,6 +66,7 @@ var programs = []program{
 	{Names: "docker podman helm az npm aws gh oras nerdctl crane skopeo cosign kubectl firebase", With: "login secret --password-stdin keyvault secretsmanager auth registry --with-token functions:secrets:set", Options: "--value", Reads: true, Is: "echo xK9mQ2vT | docker login -u ann --password-stdin", Not: "echo hello-world | docker login --password-stdin", Source: "docs.docker.com/reference/cli/docker/login"},
 	{Names: "gcloud", With: "access print-access-token print-identity-token", Prints: true, Is: "$ gcloud secrets versions access latest --secret=a\nhNUDtH-Yn2G-knuZYWkeqCd4APUUa1ke9EpBBvgtjsrp", Not: "$ gcloud secrets versions access latest\nERROR: not-found", Source: "cloud.google.com/sdk/gcloud/reference/secrets/versions/access"},
 	{Names: "wg openssl pwgen apg makepasswd pass gopass op bw lpass passage nak rbw xkcdpass diceware secret-tool keyring keepassxc-cli doppler vault bao kubectl az aws heroku docker artisan rails mix consul sops age chamber teller infisical security argocd bitcoin-cli minikube oc flyctl fly supabase stripe railway cat echo printenv head base64 tailscale rclone", With: "genkey genpsk -base64 -hex show read get get-password item password key:generate secret phx.gen.secret get-value config:get join-token bootstrap -d find-generic-password initial-password dumpprivkey generate lookup access-token get-access-token get-login-password token print $PASSWORD $SECRET reveal secrets/initialAdminPassword /dev/urandom whoami create-token ecr", Prints: true, Is: "$ wg genkey\nbXzMHS+N5akCQJ2uaqUxl+f1It62yrebzKel5XQkbMg=", Not: "$ kubectl get pods\nshop-7d9f8c6b5d-x2x4z", Source: "www.wireguard.com/quickstart, www.passwordstore.org"},
+	{Names: "cat bat cut xxd head tail gc get-content printenv", With: "~", Prints: true, Is: "$ cat /srv/shop/master.key\n4f0c0fe2c4d8aa2ba0b4f1a7c33f3d9c", Not: "$ cat internal/tokens/count.txt\n4f0c0fe2c4d8aa2ba0b4f1a7c33f3d9c", Source: "man7.org/linux/man-pages/man1/cat.1.html"},
 }
 
 // A call is a function whose argument is a secret.

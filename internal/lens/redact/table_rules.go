@@ -3,12 +3,12 @@ package redact
 import "slices"
 
 // keyHeads is how the data of private keys begins in base64, ? being any character: it is found without the lines
-// around it (RFC 8017, 5958, 5915, 9580; OpenSSH's PROTOCOL.key).
+// around it (RFC 8017, 5958, 5915, 9580, 7292; OpenSSH's PROTOCOL.key; JKS and JCEKS of Java).
 var keyHeads = []string{
 	"MII???IBAAKC", "MII???IBAAKB", "MII???IBADANBgkqhkiG9w0BAQEFAASC", "MII?????BgkqhkiG9w0BBQ0w",
 	"MHcCAQEEI", "MIGkAgEBBD", "MIHcAgEBBEI", "MIGHAgEAMBMGByqGSM49", "MIG2AgEAMBAGByqGSM49",
 	"MC4CAQAwBQYDK2VwBCIEI", "b3BlbnNzaC1rZXktdjE", "lQOYBF", "lQOYBG", "lQHYBF", "lQHYBG", "lQVYBF",
-	"lQVYBG", "lQWGBF", "lQWGBG",
+	"MII???IBAzCC", "/u3+7QAAAAI", "zs7OzgAAAAI", "lQVYBG", "lQWGBF", "lQWGBG",
 }
 
 // withoutRules are rules of gitleaks that are not used.
@@ -237,6 +237,48 @@ var fileRules = []rule{
 		Regex:    `(?i)(?:\$krb5(?:tgs|asrep|pa)\$\d\d?\$|\$dcc2\$\d{1,6}#[^\s#]{1,40}#|\$ml\$|\$keepass\$\*|\$[89]\$[\w./]{14}\$|\$s\$[c-j]|\$p\$b|\{(?:ssha(?:256|512)?|smd5|sha|crypt)\}|pbkdf2_sha(?:1|256|512)\$\d{1,7}\$|pbkdf2:sha(?:1|256|512):\d{1,7}\$|scrypt:\d{1,7}:\d{1,3}:\d{1,3}\$|scram-sha-(?:1|256|512)\$\d{1,7}:)([\w./+=$:*@-]{20,})`,
 		Is:       []string{"$krb5asrep$23$ann@SITE.LOCAL:4f0c0fe2c4d8aa2ba0b4f1a7c33f3d9c$9d8b7c6a1e2f", "userPassword: {SSHA}q8Zr2LmX0vB7kd92pW7xJm4TnY6sHc1a", "pbkdf2_sha256$870000$q8Zr2LmX0vB7$kd92pW7xJm4TnY6sHc1aUeLfKoPi9d8b7c6a1e2f4d3=", "SCRAM-SHA-256$4096:q8Zr2LmX0vB7kd92pW7xJm==$4TnY6sHc1aUeLfKo:Pi9d8b7c6a1e2f4d3="},
 		Not:      []string{"{SSHA} is a scheme", "pbkdf2_sha256$iterations$salt$hash", "the scheme {CRYPT} or {SHA}"},
+	},
+	{
+		ID:       "onion-key",
+		About:    "The key of an onion service, as controllers give it to Tor.",
+		Source:   "spec.torproject.org/control-spec/commands.html#add_onion",
+		Keywords: []string{"ed25519-v3:", "rsa1024:"},
+		Regex:    `(?:ED25519-V3|RSA1024):([A-Za-z0-9+/]{60,}={0,2})`,
+		Is:       []string{"ADD_ONION ED25519-V3:q8Zr2LmX0vB7kd92pW7xJm4TnY6sHc1aUeLfKoPi9d8b7c6a1e2f4d3c8b7aX9q8Zr2LmX0vB7kd92pW7xJm4T== Port=80"},
+		Not:      []string{"ADD_ONION NEW:ED25519-V3 Port=80", "ED25519-V3:key"},
+	},
+	{
+		ID:     "derived-key",
+		About:  "The key that openssl enc -P prints after its salt.",
+		Source: "docs.openssl.org/master/man1/openssl-enc",
+		Regex:  `salt=[0-9A-Fa-f]{16}[^0-9A-Za-z]{1,12}key=([0-9A-Fa-f]{32,64})`,
+		Is:     []string{"salt=4F0C0FE2C4D8AA2B\nkey=4F0C0FE2C4D8AA2BA0B4F1A7C33F3D9C4F0C0FE2C4D8AA2BA0B4F1A7C33F3D9C\niv =00"},
+		Not:    []string{"salt=4F0C0FE2C4D8AA2B\nkey=name"},
+	},
+	{
+		ID:       "wallet-key",
+		About:    "The encrypted key in a keystore of Ethereum, whose password may be weak.",
+		Source:   "ethereum.org/developers/docs/data-structures-and-encoding/web3-secret-storage",
+		Keywords: []string{"cipherparams"},
+		Regex:    `ciphertext["'\\\s:]{1,8}([0-9a-f]{64})`,
+		Is:       []string{`{"cipherparams":{"iv":"83db"},"ciphertext":"4f0c0fe2c4d8aa2ba0b4f1a7c33f3d9c4f0c0fe2c4d8aa2ba0b4f1a7c33f3d9c"}`},
+		Not:      []string{`{"cipherparams":{},"ciphertext":""}`},
+	},
+	{
+		ID:     "wallet-key",
+		About:  "The keys of accounts in the configuration of Hardhat.",
+		Source: "hardhat.org/hardhat-runner/docs/config#networks-configuration",
+		Regex:  `accounts["']?\s{0,2}:\s{0,2}\[\s{0,12}["'\x60]((?:0x)?[0-9a-fA-F]{64})["'\x60]`,
+		Is:     []string{`accounts: ["0x4f0c0fe2c4d8aa2ba0b4f1a7c33f3d9c4f0c0fe2c4d8aa2ba0b4f1a7c33f3d9c"],`},
+		Not:    []string{`accounts: ["0x4f0c0fe2c4d8aa2ba0b4f1a7c33f3d9c4f0c0fe2"]`},
+	},
+	{
+		ID:     "wallet-key",
+		About:  "A private key of Cardano in Bech32.",
+		Source: "cips.cardano.org/cip/CIP-0005",
+		Regex:  `\b(?:addr|acct|root|stake|drep|cc_cold|cc_hot|pool|script|ed25519|ed25519e|ed25519bip32|kes|vrf|policy)_x?sk1[02-9ac-hj-np-z]{30,}`,
+		Is:     []string{"acct_xsk1q8zr2lmx0vy7kd92pw7xjm4tny6shc0a", "ed25519_sk1q8zr2lmx0vy7kd92pw7xjm4tny6shc0a"},
+		Not:    []string{"root_xsk1name", "addr_vk1q8zr2lmx0vy7kd92pw7xjm4tny6shc0a"},
 	},
 	{
 		ID:       "wifi-code",

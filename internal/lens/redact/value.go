@@ -14,6 +14,9 @@ func (a *assignment) isValue(v []byte, quoted bool) bool {
 	if len(cut) < len(v) && len(cut) >= minPart && madeOf(cut[:min(len(cut), judged)]).random() {
 		v = cut // it breaks off
 	}
+	if a.name.codes {
+		return a.how == assigns && isCodeOf(v)
+	}
 	if a.name.strength == idName {
 		return a.how == assigns && isUUID(v)
 	}

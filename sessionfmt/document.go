@@ -6,6 +6,7 @@ import (
 	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 	"io"
+	"unicode/utf8"
 )
 
 // A document is a session that is one JSON object. Its messages are records where they stand in
@@ -140,7 +141,7 @@ func (x *indexer) element(in *dialect.Document, u *unit) error {
 	u.cover.passed = in.Line()
 	head, n := x.scan(text)
 	if n > 0 {
-		x.addForeign(u, head, newRecord(text[:n], off, u.cover.passed, true))
+		x.addForeign(u, head, newRecord(text[:n], off, u.cover.passed, !utf8.Valid(text[:n])))
 		in.Pass(n)
 	} else {
 		v, err := in.Value()

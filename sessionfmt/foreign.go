@@ -190,7 +190,7 @@ func (s *Session) visit(opt Options) error {
 	if s.dialect == nil || opt.Visit == nil {
 		return nil
 	}
-	workers := opt.visitors()
+	workers := min(opt.visitors(), 1+len(s.records)/(8*atOnce))
 	pieces := (len(s.records) + atOnce - 1) / atOnce
 	for err := range parallel.InOrder(pieces, workers, 2*workers+2, func() func(k int) error {
 		r, head, see := s.NewReader(), jsonl.NewHeadReader(opt.Pick), opt.Visit()
@@ -217,8 +217,13 @@ func (s *Session) visit(opt Options) error {
 // visited is record i as a visitor gets it; see [Options].Usages.
 func (r *Reader) visited(i int, usages bool, head *jsonl.HeadReader, said *jsonl.Message) (*jsonl.Picked, error) {
 	kind := r.s.Kind(i)
-	if usages && r.s.NoUsage(i) && kind.IsMessage() && kind != jsonl.Assistant {
+	if usages && (!kind.MayPay() && kind != jsonl.Header || r.s.NoUsage(i) && kind == jsonl.ToolResult) {
 		return head.Typed(jsonl.Picked{Kind: kind}, nil, nil, nil), nil
+	}
+	if usages && kind == jsonl.Assistant {
+		if p, ok := r.pickedCall(i, head); ok {
+			return p, nil
+		}
 	}
 	if usages {
 		if e, err := r.typed(i, false); err != nil {
@@ -263,6 +268,9 @@ func (x *indexer) addRead(u *unit, h *jsonl.Picked, rec record) {
 		u.cover.first(typ, u.cover.passed)
 	}
 	x.addForeign(u, head, rec)
+	if x.skims {
+		u.skims.add(rec.off(), x.dialect.Skim, h)
+	}
 }
 
 // addForeign keeps a line of another agent's session until it is arranged: its code is

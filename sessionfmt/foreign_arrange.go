@@ -23,6 +23,8 @@ type arrangement struct {
 	names *Namer
 	times bool
 	r     *Reader
+	head  *jsonl.HeadReader
+	skim  []jsonl.Value
 	err   error // the first one
 
 	numbered, part int // the record whose part was asked for last, and that
@@ -30,6 +32,7 @@ type arrangement struct {
 
 func (s *Session) newArrangement(opt Options) *arrangement {
 	s.table, s.joined = newIDTable(0), make([]joined, 1)
+	s.skimming(opt)
 	by := s.dialect.New
 	if s.doc != nil {
 		by = s.dialect.Document
@@ -43,6 +46,7 @@ func (a *arrangement) merge(u *unit) error {
 	s, before := a.s, uint32(a.s.Coverage.passed)
 	s.reserve(u)
 	s.report(u)
+	s.skims.join(&u.skims)
 	for i := range u.records {
 		rec := &u.records[i]
 		a.flags = rec.flags
@@ -259,6 +263,19 @@ func (a *arrangement) Read(at dialect.Span) jsonl.Value {
 		line = jsonl.ReplaceInvalidUTF8(line)
 	}
 	return jsonl.Value(jsonl.Trim(line))
+}
+
+func (a *arrangement) Skim(at dialect.Span) []jsonl.Value {
+	if a.skim = a.s.skims.appendAt(a.skim[:0], at.Off); len(a.skim) > 0 || a.s.skims.whole {
+		return a.skim
+	}
+	if a.head == nil {
+		a.head = jsonl.NewHeadReader(a.s.dialect.Pick)
+	}
+	if h, bad := a.head.Read(a.Read(at)); bad == nil {
+		a.skim = a.s.dialect.Skim(a.skim[:0], h)
+	}
+	return a.skim
 }
 
 func (a *arrangement) Fail(err error) { a.err = cmp.Or(a.err, err) }

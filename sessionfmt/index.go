@@ -67,6 +67,9 @@ const (
 	slack    = 16 << 10
 )
 
+// fewUnits is how many units a worker is started for: starting and waking it takes as long as reading one.
+const fewUnits = 16
+
 // unitBuffers are the workers' read buffers, which with many small files are most of the
 // garbage.
 var unitBuffers = sync.Pool{New: func() any { return new(unitBuffer) }}
@@ -83,15 +86,20 @@ type unit struct {
 	ids      []byte
 	groups   []ref // of lines of another agent
 	rules    []rule.Set
+	skims    skims
 	findings findings
 	cover    Coverage
 	err      error
 }
 
-// clear prepares a unit for another reading of its range.
+// spareUnits are units that were merged.
+var spareUnits = sync.Pool{New: func() any { return new(unit) }}
+
+// clear prepares a unit for another range.
 func (u *unit) clear() {
-	*u = unit{off: u.off, end: u.end, records: u.records[:0], times: u.times[:0], ids: u.ids[:0],
-		groups: u.groups[:0], rules: u.rules[:0], findings: findings{list: u.findings.list[:0]}}
+	*u = unit{records: u.records[:0], times: u.times[:0], ids: u.ids[:0],
+		groups: u.groups[:0], rules: u.rules[:0], findings: findings{list: u.findings.list[:0]},
+		skims: skims{texts: u.skims.texts[:0], lines: u.skims.lines[:0]}}
 }
 
 // An indexer builds units; each worker has one.
@@ -103,6 +111,7 @@ type indexer struct {
 	times   bool
 	valid   bool             // see Options.Valid
 	dialect *dialect.Dialect // nil for pi
+	skims   bool             // see Options.Usages
 	long    []byte           // a line that extends beyond the range
 }
 
@@ -213,7 +222,7 @@ func (x *indexer) add(u *unit, line []byte, off int64, open bool) *jsonl.Picked 
 	}
 	if head, n := x.scan(line); n > 0 && jsonl.SkipSpace(line, n) == len(line) {
 		u.terminated(open)
-		x.addForeign(u, head, newRecord(line, off, at, true))
+		x.addForeign(u, head, newRecord(line, off, at, !utf8.Valid(line)))
 		return nil
 	}
 	h, known := (*jsonl.Picked)(nil), false
@@ -243,7 +252,7 @@ func (x *indexer) add(u *unit, line []byte, off int64, open bool) *jsonl.Picked 
 		}
 		u.find("scalar-line", at, "the line is not an object: pi keeps it as a record without an id")
 	}
-	rec := newRecord(line, off, at, !x.valid)
+	rec := newRecord(line, off, at, h.BadUTF8 && !x.valid)
 	rec.kind = h.Kind
 	if x.dialect != nil {
 		x.addRead(u, h, rec)
@@ -275,10 +284,10 @@ func (x *indexer) add(u *unit, line []byte, off int64, open bool) *jsonl.Picked 
 	return h
 }
 
-func newRecord(line []byte, off int64, at int, validate bool) record {
+func newRecord(line []byte, off int64, at int, badUTF8 bool) record {
 	rec := record{line: uint32(at)}
 	rec.move(dialect.Span{Off: off, Size: uint32(len(line))})
-	if validate && !utf8.Valid(line) {
+	if badUTF8 {
 		rec.flags = flagBadUTF8
 	}
 	return rec
@@ -314,20 +323,15 @@ func (u *unit) findBroken(at int, line []byte, err *jsonl.SyntaxError, open bool
 // order of the file, by merge, so the result does not depend on the number of workers.
 func (s *Session) scan(src *source, from int64, workers int, opt Options, merge func(u *unit) error) (err error) {
 	units := int((src.size - from + unitSize - 1) / unitSize)
+	workers = min(workers, 1+units/fewUnits)
 	ahead := 2*workers + 2
-	spare := make(chan *unit, ahead) // merged units, for reuse
 	var buffers []*unitBuffer
 	for u := range parallel.InOrder(units, workers, ahead, func() func(int) *unit {
 		x := s.newIndexer(src, opt)
 		buffers = append(buffers, x.buf)
 		return func(k int) *unit {
-			u := &unit{}
-			select {
-			case old := <-spare:
-				u = old
-				u.clear()
-			default:
-			}
+			u := spareUnits.Get().(*unit)
+			u.clear()
 			u.off = from + int64(k)*unitSize
 			u.end = min(u.off+unitSize, src.size)
 			x.fill(u)
@@ -343,10 +347,7 @@ func (s *Session) scan(src *source, from int64, workers int, opt Options, merge 
 		if opt.Progress != nil {
 			opt.Progress(u.end, src.size)
 		}
-		select {
-		case spare <- u:
-		default:
-		}
+		spareUnits.Put(u)
 	}
 	for _, buf := range buffers {
 		unitBuffers.Put(buf)
@@ -358,7 +359,7 @@ func (s *Session) newIndexer(src *source, opt Options) *indexer {
 	x := &indexer{src: src, dialect: s.dialect, buf: unitBuffers.Get().(*unitBuffer)}
 	x.times = opt.Times || opt.Origins && !s.original
 	if s.dialect != nil {
-		x.head = jsonl.NewHeadReader(s.dialect.Pick)
+		x.head, x.skims = jsonl.NewHeadReader(s.dialect.Pick), s.skims.whole
 		return x
 	}
 	x.head, x.valid = jsonl.NewHeadReader(opt.Pick), opt.Valid
@@ -400,7 +401,8 @@ func (s *Session) mergeHeaders(u *unit) error {
 
 // reserve estimates how many records follow, once enough of the file is read.
 func (s *Session) reserve(u *unit) {
-	if done := float64(u.end); u.off >= 16*unitSize && len(s.records)+len(u.records) > cap(s.records) {
+	few := u.end > 0 && s.src.size <= 16*unitSize && len(s.records) == 0 && u.end < s.src.size
+	if done := float64(u.end); (few || u.off >= 16*unitSize) && len(s.records)+len(u.records) > cap(s.records) {
 		share := float64(s.src.size) / done * 1.03
 		s.records = growTo(s.records, share*float64(len(s.records)+len(u.records)))
 		s.times = growTo(s.times, share*float64(len(s.times)+len(u.times)))

@@ -71,7 +71,11 @@ func TestUsages(t *testing.T) {
 					return func(p *jsonl.Picked) {
 						one := p.Kind.Type()
 						if p.Kind == jsonl.Assistant || p.Record[0].Exists() || p.Message[0].Exists() {
-							one += fmt.Sprintf(" %s %s %s %s", p.ID, p.Timestamp, p.Record, p.Message)
+							used, message := p.Message[0].Usage(), p.Message
+							if p.Call != nil {
+								used, message = p.Call.Usage, []jsonl.Value{nil, p.Call.Model, nil}
+							}
+							one += fmt.Sprintf(" %s %s %s %v %s", p.ID, p.Timestamp, p.Record, used, message[1:])
 							paid += k
 						}
 						if k == 1 && p.Line == nil {

@@ -31,6 +31,12 @@ type Reader struct {
 	shown   []byte // an entry or a message that is not as in the file
 	showing int    // 1 + the record whose line that is, 0 for none
 
+	// Of a call that was skimmed: the values of its lines, where those of each end, and them by line.
+	values []jsonl.Value
+	ends   []int
+	skims  [][]jsonl.Value
+	call   jsonl.Call
+
 	at  jsonl.Cursor
 	err error // see Err
 }

@@ -144,6 +144,7 @@ type Session struct {
 	aside      []dialect.Span       // lines of sub-agents' calls; see AsideCalls
 	recorded   map[int]dialect.Span // where the requests of answers are recorded; see Recorded
 	about      []dialect.Span       // lines that such records need
+	skims      skims                // with Options.Usages, while the file is read
 	records    []record
 	times      []int64  // of the records, milliseconds since 1970, with Options.Times
 	held       [][]byte // lines of the last records, which are not in the file; see Hold
@@ -257,7 +258,10 @@ func (s *Session) read(workers int, opt Options) error {
 }
 
 // Close closes the file.
-func (s *Session) Close() error { return s.src.close() }
+func (s *Session) Close() error {
+	s.skims.release()
+	return s.src.close()
+}
 
 // Plain returns a reader of the whole session, uncompressed, without the files that it continues.
 // A document is read as lines.

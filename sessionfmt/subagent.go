@@ -30,6 +30,13 @@ func (s *Session) AsideCalls(pick jsonl.Pick) iter.Seq2[*jsonl.Picked, error] {
 	return func(yield func(*jsonl.Picked, error) bool) {
 		r, head := s.NewReader(), jsonl.NewHeadReader(pick)
 		for _, at := range s.aside {
+			if c, ok := r.called(at, func(func(*joined) bool) {}); ok {
+				p := jsonl.Picked{Kind: jsonl.UsageEntry, ID: c.ID, Timestamp: c.Time, Call: c}
+				if !yield(head.Typed(p, nil, nil, nil), nil) {
+					return
+				}
+				continue
+			}
 			line, err := r.aside(at)
 			if err != nil {
 				yield(nil, err)

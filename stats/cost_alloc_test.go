@@ -11,7 +11,7 @@ import (
 func TestNoAllocation(t *testing.T) {
 	l := &lensRun{Options: &Options{By: CostGroups}, Report: &Report{}}
 	c := newCostReader(l)
-	l.Calls = append(l.Calls, c.take, l.fit)
+	l.Calls = append(l.Calls, c.take, l.fitCall)
 	usage := jsonl.Value(`{"input":4,"output":474,"cacheRead":1270,"cacheWrite":830,"totalTokens":2578,"cost":{"input":0.000012,"output":0.0015,"total":0.002187}}`)
 	p := &jsonl.Picked{
 		Kind: jsonl.Assistant, ID: jsonl.Value(`"0a1b2c3d"`), Timestamp: jsonl.Value(`"2026-01-01T00:00:01.000Z"`),

@@ -61,7 +61,7 @@ func (c *costReader) take(f *callRecord) {
 	}
 	m := c.model(f)
 	var u jsonl.Usage
-	u.Read(c.at.Reset(f.Usage))
+	used := f.used(&c.at, &u)
 	if largest := &c.models[m].largest; f.Kind == jsonl.Assistant && u.Prompt() > largest.Prompt() {
 		*largest = u
 	}
@@ -76,7 +76,7 @@ func (c *costReader) take(f *callRecord) {
 	if f.ResponseID.IsString() {
 		one.response = maphash.Bytes(responseSeed(), f.ResponseID)
 	}
-	c.price(&one, f.Usage, &u, m)
+	c.price(&one, used, &u, m)
 	id := models.CallRecord{ID: f.ID, Time: f.Time, Response: f.ResponseID, Shared: f.Shared, Usage: &u}
 	one.id, c.keyBuf = id.Identify(c.keyBuf)
 	c.each.called(f, &u, c.keyBuf)
@@ -122,10 +122,10 @@ func (c *costReader) model(f *callRecord) int {
 	return at
 }
 
-// price takes a call's usage, and computes its cost. A recorded 0 is a cost.
-func (c *costReader) price(one *call, usage jsonl.Value, u *jsonl.Usage, m int) {
+// price takes a call's usage, and computes its cost; used reports whether one is recorded. A recorded 0 is a cost.
+func (c *costReader) price(one *call, used bool, u *jsonl.Usage, m int) {
 	one.pricing = unpriced
-	if !usage.IsObject() {
+	if !used {
 		one.lack = c.lack(m, noUsage)
 		return
 	}
@@ -292,7 +292,7 @@ func (c *costReader) replaceUsages() {
 		for i := range c.part.calls {
 			if one := &c.part.calls[i]; one.record == int32(rec) {
 				u := usage.Usage()
-				c.price(one, usage, &u, c.model(&f))
+				c.price(one, usage.IsObject(), &u, c.model(&f))
 			}
 		}
 	}
@@ -312,6 +312,7 @@ type callRecord struct {
 	Unanswered             bool        // an answer to no request
 	Delegated              bool        // of a sub-agent, in the file of its session
 	aside                  bool        // the file has it besides its entries
+	call                   *jsonl.Call // in place of the usage, where only usages are read
 }
 
 // callPick names the fields of callFields, in order: of entries that have a usage, and of
@@ -326,6 +327,10 @@ var callPick = jsonl.Pick{
 func callFields(p *jsonl.Picked) callRecord {
 	f := callRecord{Kind: p.Kind, ID: p.ID, Time: p.Timestamp, Shared: p.Record[0], Unanswered: p.Unanswered,
 		Delegated: p.Delegated}
+	if c := p.Call; c != nil {
+		f.call, f.Shared, f.Provider, f.Model, f.ResponseID = c, c.Shared, c.Provider, c.Model, c.ResponseID
+		return f
+	}
 	if v := p.Message; p.Kind.IsMessage() {
 		f.Usage, f.Provider, f.Model, f.Response, f.ResponseID, f.Tool = v[0], v[1], v[2], v[3], v[4], v[5]
 		return f
@@ -339,6 +344,16 @@ func callFields(p *jsonl.Picked) callRecord {
 		f.Target, f.Usage = v[5], v[6]
 	}
 	return f
+}
+
+// used reads the usage of the call, and reports whether one is recorded.
+func (f *callRecord) used(c *jsonl.Cursor, u *jsonl.Usage) bool {
+	if f.call != nil {
+		*u = f.call.Usage
+		return f.call.Used
+	}
+	u.Read(c.Reset(f.Usage))
+	return f.Usage.IsObject()
 }
 
 // Paid reports whether the record counts as a call (docs/session-format.md 8.4). An answer and

@@ -187,13 +187,17 @@ func (o *Options) Read(name string) (*Report, error) {
 	for _, lens := range o.Lenses {
 		lens.read(l)
 	}
-	if l.Report.fits = o.Only == (Only{Project: o.Only.Project, Agent: o.Only.Agent}); !l.Report.fits {
-		l.Calls = append(l.Calls, l.fit)
-	}
 	open := o.Open
 	var damage func(*sessionfmt.Session)
 	if l.checked {
 		open, damage = l.damage(name)
+	}
+	switch l.Report.fits = o.Only == (Only{Project: o.Only.Project, Agent: o.Only.Agent}); {
+	case l.Report.fits:
+	case o.Only.Model != "":
+		l.Calls = append(l.Calls, l.fitCall)
+	default:
+		open.Times, l.Indexed = true, append(l.Indexed, l.fitTimes)
 	}
 	if o.End != nil {
 		l.Requests, l.Hashes = true, true
@@ -201,7 +205,7 @@ func (o *Options) Read(name string) (*Report, error) {
 	}
 	if len(l.Records)+len(l.Calls) > 0 {
 		open.Ordered = true // sums of dollars depend on the order
-		open.Usages = open.Visit == nil && len(l.Records) == 0 && l.Report.fits
+		open.Usages = open.Visit == nil && len(l.Records) == 0
 		open.Visit = l.visitor(open.Visit)
 	}
 	if len(l.Calls) > 0 {

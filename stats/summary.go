@@ -257,19 +257,35 @@ func (o *Only) model(name string) bool { return strings.Contains(name, o.Model) 
 // sub-agent are those of its session: they count once Gather has found that.
 func (r *Report) Fits() bool { return r.fits && (r.placed || r.Owner != "") }
 
-// fit looks at a record, until one is found that was asked for.
-func (l *lensRun) fit(f *callRecord) {
+// fitCall looks at a call, until one is found that was asked for.
+func (l *lensRun) fitCall(f *callRecord) {
 	ms, dated := f.Time.Millis()
 	if f.Kind == jsonl.Header && dated {
 		l.began = ms
 	}
-	if l.Report.fits || !f.Kind.IsEntry() || l.Only.Model != "" && !(f.Paid() && l.Only.model(f.modelName())) {
+	if l.Report.fits || !f.Paid() || !l.Only.model(f.modelName()) {
 		return
 	}
 	if !dated {
 		ms, dated = l.began, l.began > 0
 	}
 	l.Report.fits = l.Only.time(ms, dated)
+}
+
+// fitTimes looks for an entry of the time that was asked for.
+func (l *lensRun) fitTimes() {
+	s := l.Session
+	began, begins := int64(0), false
+	if s.Header() >= 0 {
+		began, begins = l.line(s.Header()).Get("timestamp").Millis()
+	}
+	for i := 0; i < s.Len() && !l.Report.fits; i++ {
+		ms, dated := s.Time(i)
+		if !dated {
+			ms, dated = began, begins
+		}
+		l.Report.fits = s.Kind(i).IsEntry() && l.Only.time(ms, dated)
+	}
 }
 
 // MayFit reports whether a file may have sessions or calls that o selects. It only looks at

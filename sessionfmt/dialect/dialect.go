@@ -54,6 +54,12 @@ type Dialect struct {
 	// both. size is that of the line, and 0 if it is not JSON, or if it takes Read to classify it.
 	// Scan is nil if it always does.
 	Scan func(text jsonl.Value) (h Head, size int)
+	// Skim appends the values of a line that Call needs; none if the line says nothing of a call of a model. Both are
+	// nil for an agent whose usages are read with all else of a line.
+	Skim func(dst []jsonl.Value, p *jsonl.Picked) []jsonl.Value
+	// Call returns the call that the lines of an answer are of, by what Skim returned for each, or of a line with the
+	// call of a sub-agent.
+	Call func(s *Source, lines [][]jsonl.Value) jsonl.Call
 	// New returns an arranger of one file's lines.
 	New func() Arranger
 	// Make adds what the lines of a source make to its entries: one for its part, or those of all parts.
@@ -406,6 +412,8 @@ type Tree interface {
 	Find(id []byte) int
 	// Read is a line, absent after an error. It is valid until the next one.
 	Read(at Span) jsonl.Value
+	// Skim is what the dialect's Skim returns for a line. It is valid until the next one.
+	Skim(at Span) []jsonl.Value
 	// Fail reports that the session cannot be read.
 	Fail(err error)
 	// Report adds a finding at a line, and at the entry that has the line's id.

@@ -208,17 +208,19 @@ var truth = map[bool]jsonl.Value{true: jsonl.Value("true"), false: jsonl.Value("
 const SharedID = "sharedId"
 
 // Share sets [SharedID] of the entry, by values that the copies of an answer keep.
-func (e *Entry) Share(kept ...jsonl.Value) {
+func (e *Entry) Share(kept ...jsonl.Value) { e.Set(SharedID, e.of.Shared(kept...)) }
+
+// Shared is the value of that.
+func (s *Source) Shared(kept ...jsonl.Value) jsonl.Value {
 	hash := uint64(14695981039346656037) // FNV-1a
 	for _, v := range kept {
 		for _, c := range v {
 			hash = (hash ^ uint64(c)) * 1099511628211
 		}
 	}
-	made := &e.of.made
-	from := len(*made)
-	*made = append(strconv.AppendUint(append(*made, '"'), hash, 16), '"')
-	e.Set(SharedID, (*made)[from:len(*made):len(*made)])
+	from := len(s.made)
+	s.made = append(strconv.AppendUint(append(s.made, '"'), hash, 16), '"')
+	return s.made[from:len(s.made):len(s.made)]
 }
 
 // Stamp returns a time in milliseconds since 1970 as entries have it.

@@ -276,6 +276,9 @@ type fields struct {
 	vals   []Value // nil where absent; parallel to names
 	nested int     // index into names, or -1
 	inner  *fields
+	// parts reads the elements of an array, the field names[listed]: those that are objects, else nothing.
+	listed int
+	parts  *fields
 	// known are the names of further members; strange reports that there was another one.
 	known   []string
 	strange bool
@@ -364,10 +367,11 @@ func (s *Scanner) object(b []byte, i int, f *fields) int {
 		if b[i] != '"' {
 			return fail(i, failKey)
 		}
-		end, extra, _ := scanString(b, i)
+		end, extra, wide := scanString(b, i)
 		if end < 0 {
 			return end
 		}
+		s.wide = s.wide || wide
 		key, k := i, f.match(b[i:end], extra > 0)
 		if i = scanColon(b, end); i < 0 {
 			return i
@@ -376,9 +380,14 @@ func (s *Scanner) object(b []byte, i int, f *fields) int {
 			return fail(i, failEnd)
 		}
 		start := i
+		if f.parts != nil && k == f.listed || k >= 0 && k == f.nested {
+			s.parts = s.parts[:0]
+		}
 		if k >= 0 && k == f.nested && b[i] == '{' {
 			f.inner.reset()
 			i = s.object(b, i, f.inner)
+		} else if f.parts != nil && k == f.listed && b[i] == '[' {
+			i = s.list(b, i, f)
 		} else {
 			i = s.value(b, i)
 		}
@@ -406,5 +415,43 @@ func (s *Scanner) object(b []byte, i int, f *fields) int {
 		if i = SkipSpace(b, i+1); i >= len(b) {
 			return fail(i, failEnd)
 		}
+	}
+}
+
+// list reads the array at b[i] into the parts of f, as object does.
+func (s *Scanner) list(b []byte, i int, f *fields) int {
+	if i = SkipSpace(b, i+1); i < len(b) && b[i] == ']' {
+		return i + 1
+	}
+	for {
+		if i = SkipSpace(b, i); i >= len(b) {
+			return fail(i, failEnd)
+		}
+		f.parts.reset()
+		if b[i] == '{' {
+			i = s.object(b, i, f.parts)
+		} else {
+			i = s.value(b, i)
+		}
+		if i < 0 {
+			return i
+		}
+		for _, v := range f.parts.vals {
+			from := cap(b) - cap(v)
+			if v == nil {
+				from = 0
+			}
+			s.parts = append(s.parts, extent{from, from + len(v)})
+		}
+		if i = SkipSpace(b, i); i >= len(b) {
+			return fail(i, failEnd)
+		}
+		if b[i] == ']' {
+			return i + 1
+		}
+		if b[i] != ',' {
+			return fail(i, failComma)
+		}
+		i++
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // A Kind is what an entry is: its type and, for a message, its role.
@@ -113,6 +114,15 @@ func (k Kind) Replaceable() bool {
 	return false
 }
 
+// MayPay reports whether a record of that kind can be a call of a model, or name a usage.
+func (k Kind) MayPay() bool {
+	switch k {
+	case Assistant, ToolResult, Compaction, BranchSummary, UsageEntry, ChildUsage:
+		return true
+	}
+	return false
+}
+
 // IsTurn reports whether the kind is part of a turn: a prompt, answer or result.
 func (k Kind) IsTurn() bool { return k == User || k == Assistant || k == ToolResult }
 
@@ -193,6 +203,7 @@ func (v Value) Model() (provider, id Value) {
 // the fields of every Picked, and the type, message and role that determine its Kind.
 type Pick struct {
 	Record, Message []string
+	Part            []string // of the parts of a message's content, where that is an array; content is then of Message
 	As              Names
 	// Known are members of messages that need no picking: any other one makes a record Strange. Nil for
 	// any.
@@ -212,13 +223,24 @@ type Picked struct {
 	Type, ID, ParentID, Timestamp Value
 	Role                          Value   // of its message
 	Record, Message               []Value // in the order of their names
-	BadUTF8                       bool    // the line has bytes that are not UTF-8
+	Parts                         []Value // those of each part, one after the other
+	BadUTF8                       bool    // the line has bytes that are not UTF-8; Prefix does not tell
 	Unanswered                    bool    // an answer to no request; see Session.Answers in package sessionfmt
 	Strange                       bool    // its message has a member that is neither picked nor known
 	Delegated                     bool    // of a sub-agent; see Session.Delegated there
+	Call                          *Call   // in place of the fields; see Options.Usages there
 
 	by   *HeadReader
 	said *Message // once it is read
+}
+
+// A Call is what a record says of a call of a model, as fields of these names have it.
+type Call struct {
+	ID, Time                    Value // of the record, where it makes no entry
+	Provider, Model, ResponseID Value
+	Shared                      Value // what its copies have too, under other ids
+	Usage                       Usage
+	Used                        bool // a usage is recorded
 }
 
 // Said returns the message of a message entry, valid as long as the record.
@@ -250,6 +272,10 @@ func NewHeadReader(pick Pick) *HeadReader {
 	topNames := []string{"type", as.ID, as.Parent, cmp.Or(as.Time, "timestamp"), as.Message}
 	r.msg = newFields(msgNames, pick.Message)
 	r.msg.known = pick.Known
+	if len(pick.Part) > 0 {
+		parts := newFields(pick.Part, nil)
+		r.msg.listed, r.msg.parts = slices.Index(r.msg.names, "content"), &parts
+	}
 	r.top = newFields(topNames, pick.Record)
 	r.top.nested, r.top.inner = 4, &r.msg
 	r.read.Record, r.read.Message = r.top.vals[len(topNames):], r.msg.vals[len(msgNames):]
@@ -266,6 +292,7 @@ func newFields(names, more []string) fields {
 // Read validates the whole line. One that is JSON but no object has the kind Scalar.
 func (r *HeadReader) Read(line []byte) (*Picked, *SyntaxError) {
 	r.top.reset()
+	r.scan.wide, r.scan.parts = false, r.scan.parts[:0]
 	i, end := SkipSpace(line, 0), 0
 	scalar := i < len(line) && line[i] != '{'
 	switch {
@@ -280,7 +307,15 @@ func (r *HeadReader) Read(line []byte) (*Picked, *SyntaxError) {
 		return nil, failed(end)
 	}
 	h, v := r.fresh(), r.top.vals
-	h.Role, h.Strange = r.msg.vals[0], r.msg.strange
+	h.BadUTF8 = r.scan.wide && !utf8.Valid(line)
+	h.Role, h.Strange, h.Parts = r.msg.vals[0], r.msg.strange, h.Parts[:0]
+	for _, at := range r.scan.parts {
+		var v Value
+		if at.to > 0 {
+			v = Value(line[at.from:at.to])
+		}
+		h.Parts = append(h.Parts, v)
+	}
 	h.Line, h.Type, h.ID, h.ParentID, h.Timestamp = Trim(line), v[0], v[1], v[2], v[3]
 	switch {
 	case scalar:
@@ -332,7 +367,7 @@ var spelled = func() (all [Scalar + 1]struct{ typ, role Value }) {
 
 // fresh returns the room for the next record.
 func (r *HeadReader) fresh() *Picked {
-	r.read.by, r.read.said = r, nil
+	r.read.by, r.read.said, r.read.Call = r, nil, nil
 	return &r.read
 }
 
@@ -341,7 +376,7 @@ func (r *HeadReader) fresh() *Picked {
 // nothing, and returns false for any other line; then use Read.
 func (r *HeadReader) Prefix(line []byte) (h *Picked, ok bool) {
 	h = r.fresh()
-	h.Line, h.Role = line, nil
+	h.Line, h.Role, h.BadUTF8 = line, nil, false
 	rest := line
 	for _, m := range []struct {
 		name string

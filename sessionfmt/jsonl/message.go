@@ -319,6 +319,18 @@ func (u *Usage) Read(c *Cursor) {
 	u.Terms = TermsOf(terms[0], terms[1], terms[2])
 }
 
+// Plausible returns a usage as Read reads it: implausible numbers of tokens are left out.
+func (u Usage) Plausible() Usage {
+	for _, name := range [...]string{"input", "output", "cacheRead", "cacheWrite", "cacheWrite1h", "totalTokens",
+		"webSearches"} {
+		if n := u.count(name); *n < 0 || *n > MostUsage {
+			*n = 0
+			u.implausible("", []byte(name))
+		}
+	}
+	return u
+}
+
 // count returns the variable for the number of tokens with that name, nil for other fields.
 func (u *Usage) count(name string) *int64 {
 	switch name {

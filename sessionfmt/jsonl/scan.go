@@ -14,7 +14,13 @@ import (
 // lines. It is not safe for concurrent use.
 type Scanner struct {
 	deep []uint64 // nesting bits beyond the innermost 64 levels
+	// The values of the parts that object read last, one after the other: places, so that it does not hold the text.
+	parts []extent
+	wide  bool // a string had bytes above 0x7f, since the caller cleared it; other text has none
 }
+
+// An extent is where a value is in a text; nowhere if it is absent.
+type extent struct{ from, to int }
 
 // A SyntaxError is where and why a line is not valid JSON.
 type SyntaxError struct {
@@ -291,13 +297,19 @@ func (s *Scanner) value(b []byte, i int) int {
 			}
 			if b[i] != c+2 { // '{'+2 is '}', '['+2 is ']'
 				if c == '{' {
-					if i = scanKey(b, i); i < 0 {
+					if i = s.key(b, i); i < 0 {
 						return i
 					}
 				}
 				continue
 			}
 			// Empty: the closing bracket is handled below.
+		} else if c == '"' {
+			var wide bool
+			if i, _, wide = scanString(b, i); i < 0 {
+				return i
+			}
+			s.wide = s.wide || wide
 		} else if i = ScanScalar(b, i); i < 0 {
 			return i
 		}
@@ -329,7 +341,7 @@ func (s *Scanner) value(b []byte, i int) int {
 		}
 		i++
 		if nest&1 == 1 {
-			if i = scanKey(b, SkipSpace(b, i)); i < 0 {
+			if i = s.key(b, SkipSpace(b, i)); i < 0 {
 				return i
 			}
 		}
@@ -344,19 +356,20 @@ func (s *Scanner) Value(b []byte, i int) (end int, bad *SyntaxError) {
 	return end, nil
 }
 
-// scanKey reads an object key and the colon after it.
-func scanKey(b []byte, i int) int {
+// key reads an object key and the colon after it.
+func (s *Scanner) key(b []byte, i int) int {
 	if i >= len(b) {
 		return fail(i, failEnd)
 	}
 	if b[i] != '"' {
 		return fail(i, failKey)
 	}
-	i, _, _ = scanString(b, i)
-	if i < 0 {
-		return i
+	end, _, wide := scanString(b, i)
+	if end < 0 {
+		return end
 	}
-	return scanColon(b, i)
+	s.wide = s.wide || wide
+	return scanColon(b, end)
 }
 
 func scanColon(b []byte, i int) int {

@@ -75,10 +75,10 @@ func (a *arranger) mayContinue(t dialect.Tree, in within, l *dialect.Line) bool 
 	var was ending
 	for _, at := range t.Spans(int(in.answer)) {
 		if at.Off == last {
-			was = endingOf(t.Read(at))
+			was = endingOf(t.Skim(at))
 		}
 	}
-	is := endingOf(t.Read(l.At))
+	is := endingOf(t.Skim(l.At))
 	_, request, _ := bytes.Cut(l.Group, []byte{betweenRequests})
 	switch {
 	case len(request) == 0 && was.prompt > 0 && is.prompt > 0 && was.prompt != is.prompt,
@@ -94,10 +94,13 @@ type ending struct {
 	stop   string // empty where it is not known
 }
 
-func endingOf(line jsonl.Value) ending {
-	f := line.Get("message").All("usage", "stop_reason")
-	u := readUsage(f[0])
-	return ending{u.Prompt(), f[1].Text()}
+// endingOf is that of a line, of which it takes what is skimmed.
+func endingOf(line []jsonl.Value) ending {
+	if len(line) == 0 {
+		return ending{}
+	}
+	u := readUsage(line[skimUsage])
+	return ending{u.Prompt(), line[skimStop].Text()}
 }
 
 // finished takes another line of an answer. It counts those that were written before they

@@ -29,10 +29,13 @@ var Dialect = dialect.Dialect{
 			"explicit", "summarizeMetadata", "attachment", "rendered", "version", "parentLastUuid",
 			"requestId", "forkedFrom", "data", "hookTextLead", "ownNote", "origin",
 			"perTurnEffort"},
-		Message: []string{"id", "model", "stop_reason", "content"},
+		Message: []string{"id", "model", "stop_reason", "content", "usage"},
+		Part:    []string{"type", "tool_use_id", "content"},
 		As:      jsonl.Names{ID: "uuid", Parent: "parentUuid", Message: "message"},
 	},
 	Read:       read,
+	Skim:       skim,
+	Call:       callOf,
 	New:        newArranger,
 	Make:       makeEntry,
 	Compose:    compose,
@@ -244,6 +247,9 @@ const (
 	atTurnEffort
 )
 
+// partFields is the number of fields that [Dialect] picks of a part.
+const partFields = 3
+
 // read is the dialect's Read.
 func read(p *jsonl.Picked) dialect.Head {
 	code, known := types[string(p.Type.Inside())]
@@ -251,10 +257,11 @@ func read(p *jsonl.Picked) dialect.Head {
 		return dialect.Head{Code: dialect.Unknown, ID: p.ID, Ref: p.ParentID}
 	}
 	head := dialect.Head{Code: code, ID: p.ID, Ref: p.ParentID, Copied: p.Record[atCopied].IsObject()}
+	head.NoUsage = code != answer
 	switch code {
 	case user:
 		head.Code, head.Group = userCode(p)
-		head.Rules = userRules(p, p.Message[3], head.Code == results || head.Code == result)
+		head.Rules = userRules(p, head.Code == results || head.Code == result)
 	case answer:
 		head.Group, head.Rules = answerName(p.Message[0], p.Record[atRequest]), answerRules(p)
 		if p.Message[1].Is("<synthetic>") {
@@ -276,11 +283,8 @@ func read(p *jsonl.Picked) dialect.Head {
 			head.Rules = rule.Of(attachmentRule(p))
 		}
 	case progress:
-		if data := p.Record[atData].All("type", "message"); data[0].Is("agent_progress") {
-			line := data[1].All("type", "requestId", "message")
-			if said := line[2].All("id", "usage"); line[0].Is("assistant") && said[1].IsObject() {
-				head.Code, head.Group = delegated, jsonl.FirstText(line[1], said[0])
-			}
+		if by, ok := delegatedBy(p); ok {
+			head.Code, head.Group = delegated, jsonl.FirstText(by.requestId, by.message.id)
 		}
 	case forked:
 		head.Ref = p.Record[atForked]
@@ -304,14 +308,11 @@ func userCode(p *jsonl.Picked) (code dialect.Code, group jsonl.Value) {
 		return summary, nil
 	}
 	n, others := 0, false
-	var c jsonl.Cursor
-	c.Reset(content)
-	for range c.Elements {
-		var f [2]jsonl.String
-		if c.Fields(f[:], "type", "tool_use_id"); !f[0].Is("tool_result") {
+	for f := range slices.Chunk(p.Parts, partFields) {
+		if !f[0].Is("tool_result") {
 			others = true
 		} else if n++; n == 1 {
-			group = f[1].Value
+			group = f[1]
 		}
 	}
 	switch {

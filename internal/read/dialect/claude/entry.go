@@ -271,7 +271,7 @@ func (m *maker) answer(lines []jsonl.Value) (last int) {
 		}
 	}
 	msg.SetText("api", "anthropic-messages")
-	msg.SetText("provider", "anthropic")
+	msg.Set("provider", anthropic)
 	msg.Set("model", m.msg.model)
 	msg.Set("responseId", m.msg.id)
 	if request.IsString() {
@@ -285,8 +285,8 @@ func (m *maker) answer(lines []jsonl.Value) (last int) {
 		why = cmp.Or(why, "stop")
 	}
 	msg.Stop(why)
-	if used := m.msg.usage; used.IsObject() && !none {
-		msg.Set("usage", m.Usage(readUsage(used), nil))
+	if u, ok := usageOf(m.msg.model, m.msg.usage); ok {
+		msg.Set("usage", m.Usage(u, nil))
 	}
 	if m.msg.diagnostics.IsObject() {
 		msg.Set("diagnostics", m.msg.diagnostics)

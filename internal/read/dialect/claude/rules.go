@@ -88,16 +88,12 @@ func attachmentRule(p *jsonl.Picked) rule.Rule {
 }
 
 // userRules are the rules of a record of the user.
-func userRules(p *jsonl.Picked, content jsonl.Value, isResults bool) (s rule.Set) {
+func userRules(p *jsonl.Picked, isResults bool) (s rule.Set) {
 	rest := false
-	var c jsonl.Cursor
-	c.Reset(content)
-	for range c.Elements {
-		var f [2]jsonl.String
-		c.Fields(f[:], "type", "content")
+	for f := range slices.Chunk(p.Parts, partFields) {
 		switch typ := f[0]; {
 		case typ.Is("tool_result"):
-			s |= resultRules(f[1].Value)
+			s |= resultRules(f[2])
 			continue
 		case typ.Is("image"):
 			s |= rule.Of(rule.Image)
@@ -113,6 +109,9 @@ func userRules(p *jsonl.Picked, content jsonl.Value, isResults bool) (s rule.Set
 
 // resultRules are the rules of what a tool returned, parts or a text.
 func resultRules(content jsonl.Value) (s rule.Set) {
+	if content.IsString() {
+		return 0
+	}
 	for part := range content.Elements {
 		switch typ := part.Get("type"); {
 		case typ.Is("tool_reference"):
@@ -128,11 +127,7 @@ func resultRules(content jsonl.Value) (s rule.Set) {
 
 // answerRules are the rules of a line of an answer.
 func answerRules(p *jsonl.Picked) (s rule.Set) {
-	var c jsonl.Cursor
-	c.Reset(p.Message[3])
-	for range c.Elements {
-		var f [1]jsonl.String
-		c.Fields(f[:], "type")
+	for f := range slices.Chunk(p.Parts, partFields) {
 		switch typ := f[0]; {
 		case typ.Is("text"):
 		case typ.Is("thinking"):

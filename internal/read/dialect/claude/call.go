@@ -1,0 +1,80 @@
+package claude
+
+import (
+	"ctxtool/internal/read/dialect"
+	"ctxtool/sessionfmt/jsonl"
+)
+
+// The places of what [Dialect] skims of a line.
+const (
+	skimTime = iota
+	skimRequest
+	skimResponse
+	skimModel
+	skimStop
+	skimUsage
+	skimUUID // of the progress of a sub-agent
+)
+
+// skim is the dialect's Skim.
+func skim(dst []jsonl.Value, p *jsonl.Picked) []jsonl.Value {
+	if p.Type.Is("assistant") {
+		said := p.Message
+		return append(dst, p.Timestamp, p.Record[atRequest], said[0], said[1], said[2], said[4], nil)
+	}
+	if p.Type.Is("progress") {
+		if by, ok := delegatedBy(p); ok {
+			return append(dst, jsonl.FirstText(by.timestamp, p.Timestamp), nil, by.message.id, by.message.model, nil,
+				by.message.usage, jsonl.FirstText(by.uuid, p.ID))
+		}
+	}
+	return dst
+}
+
+// callOf is the dialect's Call: that of the first line of an answer, with the usage of the last.
+func callOf(s *dialect.Source, lines [][]jsonl.Value) (c jsonl.Call) {
+	first, last := lines[0], lines[len(lines)-1]
+	c.ID, c.Time, c.Provider = last[skimUUID], last[skimTime], anthropic
+	c.Model, c.ResponseID = last[skimModel], last[skimResponse]
+	if request := first[skimRequest]; request.IsString() {
+		c.Shared = s.Shared(c.ResponseID, request, first[skimTime])
+	}
+	u, ok := usageOf(c.Model, last[skimUsage])
+	c.Usage, c.Used = u.Plausible(), ok
+	return c
+}
+
+var anthropic = jsonl.Value(`"anthropic"`)
+
+// usageOf is the usage of an answer of a model; ok is false where none is recorded.
+func usageOf(model, used jsonl.Value) (u jsonl.Usage, ok bool) {
+	if !used.IsObject() || model.Is("<synthetic>") {
+		return u, false
+	}
+	return readUsage(used), true
+}
+
+// A delegation is what is read of the progress of a sub-agent.
+type delegation struct {
+	message delegatedLine
+
+	typ jsonl.Value `member:"type"`
+}
+
+// A delegatedLine is the line of a sub-agent's answer.
+type delegatedLine struct {
+	raw, uuid, timestamp, requestId jsonl.Value
+
+	typ     jsonl.Value `member:"type"`
+	message struct{ raw, id, model, usage jsonl.Value }
+}
+
+var delegationShape = jsonl.ShapeOf[delegation]()
+
+// delegatedBy returns the answer of a sub-agent that a record of progress has, if it has one with a usage.
+func delegatedBy(p *jsonl.Picked) (by delegatedLine, ok bool) {
+	var d delegation
+	var c jsonl.Cursor
+	delegationShape.Read(c.Reset(p.Record[atData]), &d)
+	return d.message, d.typ.Is("agent_progress") && d.message.typ.Is("assistant") && d.message.message.usage.IsObject()
+}

@@ -1,7 +1,6 @@
 package jsonl
 
 import (
-	"bytes"
 	"unicode/utf8"
 )
 
@@ -24,18 +23,21 @@ const BOM = "\ufeff"
 // ReplaceInvalidUTF8 replaces invalid bytes as JavaScript's decoder does: one U+FFFD for each
 // longest sequence that could begin a character.
 func ReplaceInvalidUTF8(b []byte) []byte {
-	var out bytes.Buffer
-	for len(b) > 0 {
-		r, n := utf8.DecodeRune(b)
-		if r == utf8.RuneError && n <= 1 {
-			n = brokenLen(b)
-			out.WriteRune(utf8.RuneError)
-		} else {
-			out.Write(b[:n])
+	out, done := make([]byte, 0, len(b)), 0
+	for i := 0; i < len(b); {
+		if b[i] < utf8.RuneSelf {
+			i++
+			continue
 		}
-		b = b[n:]
+		if r, n := utf8.DecodeRune(b[i:]); r != utf8.RuneError || n > 1 {
+			i += n
+			continue
+		}
+		out = utf8.AppendRune(append(out, b[done:i]...), utf8.RuneError)
+		i += brokenLen(b[i:])
+		done = i
 	}
-	return out.Bytes()
+	return append(out, b[done:]...)
 }
 
 // brokenLen returns the length of the broken character at the start of b.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"iter"
+	"unicode/utf8"
 
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/dialect"
@@ -149,13 +150,12 @@ func (m *lineRepair) record(c *sessionfmt.Change) [][]byte {
 
 // readable returns a line with its bytes that are not UTF-8 replaced.
 func (m *lineRepair) readable(c *sessionfmt.Change, line []byte) []byte {
-	repaired := jsonl.ReplaceInvalidUTF8(line)
-	if bytes.Equal(repaired, line) || !m.repaired("invalid-utf8", c.Line) {
+	if utf8.Valid(line) || !m.repaired("invalid-utf8", c.Line) {
 		return line
 	}
 	c.Out = c.Raw
 	c.Notes = append(c.Notes, "U+FFFD in place of bytes that are not UTF-8")
-	return repaired
+	return jsonl.ReplaceInvalidUTF8(line)
 }
 
 func (m *lineRepair) end(c *sessionfmt.Change) {

@@ -122,6 +122,31 @@ func (b *bench) tokenizers(encoding string) (all []rival) {
 	return all
 }
 
+// claudeStore has a command read a store of Claude Code as its user does, beside ctxtool cost, ccusage and wc.
+func (b *bench) claudeStore(args []string, goal string) contest {
+	c := contest{args[0] + ", a store of Claude Code", "store-of-claude", args, goal, []rival{
+		{"ctxtool cost", []string{b.ctxtool, "cost", "--since", "2020"}},
+		{"ccusage claude", []string{b.ccusage, "claude", "daily", "--offline", "--json"}},
+		{"wc -l", []string{"sh", "-c", "find FILE -name '*.jsonl' -exec wc -l {} +"}},
+	}}
+	if args[0] == "cost" {
+		c.against = c.against[1:]
+	}
+	return c
+}
+
+// makeStore writes a home folder with sessions of Claude Code, 200 MB in five projects.
+func makeStore(home string) error {
+	for k := range 100 {
+		dir := filepath.Join(home, ".claude", "projects", fmt.Sprintf("-home-dev-p%d", k%5))
+		name := filepath.Join(dir, fmt.Sprintf("%08x-0000-4000-8000-000000000000.jsonl", k))
+		if err := errors.Join(os.MkdirAll(dir, 0o755), makeForeign(name, "claude", 200_000+36_000*k)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // otherAgents are those of agents.tmpl.
 var otherAgents = []string{"codex", "claude", "gsh", "swe-cli", "opendev", "y-agent", "gemini", "gemini-document",
 	"qwen", "opencode", "cline"}
@@ -157,6 +182,10 @@ func (b *bench) contests() []contest {
 			{"ccusage pi session", []string{b.ccusage, "pi", "session", "--offline", "--json", "--pi-path", "FILE"}},
 			{"jq .message.usage", storeJq(".message.usage // empty")},
 		}},
+		b.claudeStore([]string{"cost", "--since", "2020"}, "0.5 times ccusage, 40 MB"),
+		b.claudeStore([]string{"ls", "--since", "2020"}, "once cost"),
+		b.claudeStore([]string{"check", "FILE"}, "2.5 times cost"),
+		b.claudeStore([]string{"doctor", "--all"}, "4 times cost"),
 		{"check of 1 GB, structure alone", "1g", []string{"check", "--only", "lines,header,tree,times", "FILE"}, "14 times jq, 32 MB and the index", []rival{jq}},
 		{"check of 1 GB", "1g", []string{"check", "FILE"}, "8 times jq, 32 MB and the index", []rival{jq}},
 		{"check of a store", "store", []string{"check", "FILE"}, "8 times jq", []rival{
@@ -267,6 +296,8 @@ func (b *bench) session(preset string) (read data, err error) {
 		fmt.Fprintf(os.Stderr, "making %s\n", name)
 		if _, agent, ok := strings.Cut(preset, "-as-"); ok {
 			err = makeForeign(name, agent, 100_000_000)
+		} else if strings.HasSuffix(name, "-of-claude") {
+			err = makeStore(name)
 		} else if isText {
 			err = exec.Command("sh", "-c", texts[preset], "sh", name).Run()
 		} else if p, failed := gen.Find(preset); failed != nil {

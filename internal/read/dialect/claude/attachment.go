@@ -17,21 +17,20 @@ var neverSent = []string{
 }
 
 // attachmentCode is what an attachment record is. Since 2.1.268 what is sent has its text in rendered.
-func attachmentCode(p *jsonl.Picked) dialect.Code {
-	of := p.Record[atAttachment]
-	kind := of.Get("type").Inside()
+func attachmentCode(p *jsonl.Picked, of *attached) dialect.Code {
+	kind := of.typ.Inside()
 	switch {
 	case string(kind) == "prompt_snapshot":
 		return snapshot
 	case p.Record[atRendered].Exists():
-		if string(kind) == "queued_command" && of.Get("origin").Get("kind").Is("human") {
+		if string(kind) == "queued_command" && of.origin.Get("kind").Is("human") {
 			return user // typed while the turn before was running
 		}
 		return attachment
-	case isPicture(of):
+	case of.isPicture():
 		return attachment
 	case slices.Contains(neverSent, string(kind)),
-		string(kind) == "hook_success" && !of.Get("hookEvent").Is("SessionStart"):
+		string(kind) == "hook_success" && !of.hookEvent.Is("SessionStart"):
 		return unsent
 	case !dialect.Older(p.Record[atVersion].Text(), "2.1.268"):
 		return unsent
@@ -39,10 +38,24 @@ func attachmentCode(p *jsonl.Picked) dialect.Code {
 	return attachment
 }
 
-// isPicture reports whether an attachment is a picture that the user named: what is sent of it is not in rendered.
-func isPicture(attachment jsonl.Value) bool {
-	return attachment.Get("type").Is("file") && attachment.Get("content").Get("type").Is("image")
+// An attached is what tells an attachment apart from others.
+type attached struct {
+	typ jsonl.Value `member:"type"`
+
+	content, origin, hookEvent, commandMode jsonl.Value
 }
+
+var attachedShape = jsonl.ShapeOf[attached]()
+
+// attachedOf reads an attachment.
+func attachedOf(attachment jsonl.Value) (of attached) {
+	var c jsonl.Cursor
+	attachedShape.Read(c.Reset(attachment), &of)
+	return of
+}
+
+// isPicture reports whether an attachment is a picture that the user named: what is sent of it is not in rendered.
+func (of *attached) isPicture() bool { return of.typ.Is("file") && of.content.Get("type").Is("image") }
 
 // pictureOf are the contents that a picture is sent as: the call that would have read it, and the picture.
 func pictureOf(attachment jsonl.Value) jsonl.Value {
@@ -74,7 +87,7 @@ func (a *arranger) beside(t dialect.Tree, kind jsonl.Kind, l *dialect.Line, abov
 // attached makes the text of an attachment: as it was sent, where the record has that, else its
 // strings, one a line, whose wording is not in the file.
 func (m *maker) attached(msg *dialect.Message) {
-	if isPicture(m.attachment) && !m.rendered.Exists() {
+	if of := attachedOf(m.attachment); of.isPicture() && !m.rendered.Exists() {
 		m.rendered, m.renderedRole = pictureOf(m.attachment), jsonl.Value(`"user"`)
 	}
 	if !m.rendered.IsArray() {

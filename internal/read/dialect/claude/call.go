@@ -1,7 +1,7 @@
 package claude
 
 import (
-	"ctxtool/internal/read/dialect"
+	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -52,6 +52,54 @@ func usageOf(model, used jsonl.Value) (u jsonl.Usage, ok bool) {
 		return u, false
 	}
 	return readUsage(used), true
+}
+
+// A usage is what is read of one.
+type usage struct {
+	input    jsonl.Value `member:"input_tokens"`
+	output   jsonl.Value `member:"output_tokens"`
+	read     jsonl.Value `member:"cache_read_input_tokens"`
+	written  jsonl.Value `member:"cache_creation_input_tokens"`
+	creation struct {
+		raw  jsonl.Value
+		hour jsonl.Value `member:"ephemeral_1h_input_tokens"`
+	} `member:"cache_creation"`
+	tier  jsonl.Value `member:"service_tier"`
+	geo   jsonl.Value `member:"inference_geo"`
+	tools struct {
+		raw      jsonl.Value
+		searches jsonl.Value `member:"web_search_requests"`
+	} `member:"server_tool_use"`
+
+	speed, iterations jsonl.Value
+}
+
+var usageShape = jsonl.ShapeOf[usage]()
+
+// readUsage reads a usage.
+func readUsage(used jsonl.Value) (u jsonl.Usage) {
+	var f usage // read in one pass, for every answer
+	var c jsonl.Cursor
+	usageShape.Read(c.Reset(used), &f)
+	u.Input, u.Output, u.CacheRead, u.CacheWrite = f.input.Int(), f.output.Int(), f.read.Int(), f.written.Int()
+	u.CacheWrite1h = f.creation.hour.Int()
+	u.Terms = jsonl.TermsOf(f.tier, f.speed, f.geo)
+	u.Searches = f.tools.searches.Int()
+	u.Total = u.Context()
+	if !f.iterations.Exists() {
+		return u
+	}
+	var calls []jsonl.Value // of the model in one response: the count of the last one is the context
+	for one := range f.iterations.Elements {
+		if typ := one.Get("type"); typ.Is("message") || typ.Is("fallback_message") {
+			calls = append(calls, one)
+		}
+	}
+	if n := len(calls); n > 1 {
+		last := readUsage(calls[n-1])
+		u.Total = last.Total
+	}
+	return u
 }
 
 // A delegation is what is read of the progress of a sub-agent.

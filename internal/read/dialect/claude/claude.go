@@ -279,8 +279,9 @@ func read(p *jsonl.Picked) dialect.Head {
 			head.Code, head.Ref = boundary, p.Record[atLogicalParent]
 		}
 	case attachment:
-		if head.Code = attachmentCode(p); head.Code == attachment || head.Code == user {
-			head.Rules = rule.Of(attachmentRule(p))
+		of := attachedOf(p.Record[atAttachment])
+		if head.Code = attachmentCode(p, &of); head.Code == attachment || head.Code == user {
+			head.Rules = rule.Of(attachmentRule(p, &of))
 		}
 	case progress:
 		if by, ok := delegatedBy(p); ok {

@@ -330,29 +330,6 @@ func (m *maker) nativeAnswer(msg *dialect.Message, lines []jsonl.Value) {
 // stops are reasons why answers end, as pi says them.
 var stops = map[string]string{"max_tokens": "length", "model_context_window_exceeded": "length", "tool_use": "toolUse"}
 
-// readUsage reads a usage.
-func readUsage(used jsonl.Value) (u jsonl.Usage) {
-	var f [10]jsonl.Value // read in one pass, for every answer
-	used.Fields(f[:], "input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens",
-		"cache_creation", "iterations", "service_tier", "speed", "inference_geo", "server_tool_use")
-	u.Input, u.Output, u.CacheRead, u.CacheWrite = f[0].Int(), f[1].Int(), f[2].Int(), f[3].Int()
-	u.CacheWrite1h = f[4].Get("ephemeral_1h_input_tokens").Int()
-	u.Terms = jsonl.TermsOf(f[6], f[7], f[8])
-	u.Searches = f[9].Get("web_search_requests").Int()
-	u.Total = u.Context()
-	var calls []jsonl.Value // of the model in one response: the count of the last one is the context
-	for one := range f[5].Elements {
-		if typ := one.Get("type"); typ.Is("message") || typ.Is("fallback_message") {
-			calls = append(calls, one)
-		}
-	}
-	if n := len(calls); n > 1 {
-		last := readUsage(calls[n-1])
-		u.Total = last.Total
-	}
-	return u
-}
-
 // outcome makes the entry of a result of a record, and those of its other results when they are asked for.
 func (m *maker) outcome() {
 	all := m.outcomes()

@@ -61,10 +61,10 @@ var (
 
 // attachmentRule is the rule by which an attachment is sent: [rule.Unread] for one of a kind, or with parts, that no
 // recording has.
-func attachmentRule(p *jsonl.Picked) rule.Rule {
-	of, rendered := p.Record[atAttachment], p.Record[atRendered]
+func attachmentRule(p *jsonl.Picked, of *attached) rule.Rule {
+	rendered := p.Record[atRendered]
 	switch {
-	case isPicture(of):
+	case of.isPicture():
 		return attachedPicture
 	case !rendered.IsArray():
 		return unworded
@@ -74,8 +74,8 @@ func attachmentRule(p *jsonl.Picked) rule.Rule {
 			return rule.Unread
 		}
 	}
-	switch kind := of.Get("type").Text(); {
-	case kind == "queued_command" && of.Get("commandMode").Is("prompt"):
+	switch kind := of.typ.Text(); {
+	case kind == "queued_command" && of.commandMode.Is("prompt"):
 		return typedAhead
 	case slices.Contains(kindsOfContext, kind):
 		return attachedContext

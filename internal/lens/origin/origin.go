@@ -55,10 +55,11 @@ type Line struct {
 	// `exact`: a call wrote this text here; `edited`: a call wrote a similar text, which was changed afterwards;
 	// `likely`: a command line wrote it, or its text and its place are common; `unknown`
 	Certainty Certainty `json:"certainty"`
-	Call      *int      `json:"call,omitempty"`   // index in calls; absent if unknown
-	Commit    *int      `json:"commit,omitempty"` // index in commits; absent of a line that is not committed
-	Changed   string    `json:"changedBy,omitempty"`
-	Notes     []Note    `json:"notes,omitempty"` // what other programs noted about the line
+	Call      *int      `json:"call,omitempty"`      // index in calls; absent if unknown
+	Commit    *int      `json:"commit,omitempty"`    // index in commits; absent of a line that is not committed
+	Was       string    `json:"was,omitempty"`       // what the call wrote, of an edited line
+	Changed   string    `json:"changedBy,omitempty"` // who committed the change of an edited line
+	Notes     []Note    `json:"notes,omitempty"`     // what other programs noted about the line
 }
 
 // Of returns the origin of the lines from first to last, all of them if last is 0.
@@ -89,7 +90,7 @@ func (r *Repo) Of(opt Options, name string, first, last int) (*File, error) {
 			l.Call = w.call(t.writes[m.by], m.sure)
 		}
 		if m.sure == Edited {
-			l.Changed = t.changer(i)
+			l.Changed, l.Was = t.changer(i), t.fragments[m.fragment].lines[m.line].text
 		}
 		l.Notes = noted.of(t, i)
 		out.Lines = append(out.Lines, l)

@@ -23,7 +23,7 @@ func Redact(found any, text func(string) string) {
 		shared(f.Calls, f.Sessions, f.Commits)
 		set(&f.File)
 		for i := range f.Lines {
-			set(&f.Lines[i].Text, &f.Lines[i].Changed)
+			set(&f.Lines[i].Text, &f.Lines[i].Was, &f.Lines[i].Changed)
 		}
 	case *Change:
 		shared(f.Calls, f.Sessions, f.Commits)

@@ -121,7 +121,7 @@ func (m *matcher) byContent(i int) {
 	fresh := w.at > m.lines[i].since
 	tied := second.by >= 0 && next == most && m.writes[second.by].of != w.of
 	switch told := m.told(i, best.spot); {
-	case told && fresh && !w.Loose && !tied:
+	case fresh && (told || fits >= 2*around-1) && !w.Loose && !tied:
 		best.sure = Exact
 	case told, fresh && fits >= around:
 		best.sure = Likely

@@ -62,7 +62,7 @@ func OpenSummarizer(spec string, o SummaryOptions) (Summarize, error) {
 
 var errNothingSaid = errors.New("the messages have no text to summarise")
 
-// ExecLimit is how long a command may take by default.
+// ExecLimit is the default time limit of a command.
 const ExecLimit = 5 * time.Minute
 
 const longestOutput = 1 << 20 // bytes; more is not a summary
@@ -120,7 +120,7 @@ func (r Request) extract(most int) (string, error) {
 	return text, nil
 }
 
-// Facts are what a session records of its work, quoted or counted, each text on one line.
+// Facts lists the work that a session records, quoted or counted, each text on one line.
 type Facts struct {
 	Goal       string   // the first prompt with content
 	Asked      []string // the last prompt that says much, and those after it, such as "yes, do that"

@@ -8,7 +8,7 @@ type tally struct {
 	kind           jsonl.Kind // of one message
 }
 
-// Tallies are those of messages in order, of which any may change: a binary indexed tree.
+// Tallies sums the sizes of messages in order while any of them may change: a binary indexed tree.
 type tallies []tally
 
 // plus adds to the tally of message i, which may be the next one.

@@ -87,7 +87,7 @@ func (l *Reader) Weigh(c *tokens.Counter, m *jsonl.Message) weigh.Weight {
 	return l.weighing.Reset(c).Message(m)
 }
 
-// Measure measures a message as a provider gets it, and a system message as it stands.
+// Measure measures a message as a provider gets it, and a system message unconverted.
 func (l *Reader) Measure(c *tokens.Counter, m Piece) (weigh.Measure, error) {
 	if m.kind == jsonl.System && m.form != patchGiven {
 		v, err := l.Provider(m)

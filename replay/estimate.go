@@ -30,7 +30,7 @@ func (e *Envelope) Size() (s weigh.Size, err error) {
 	return s.Of(used + s.Estimated), nil
 }
 
-// hidden returns what the size has of prompt and tools that the session does not record.
+// hidden returns the tokens of the size that are prompt and tools which the session does not record.
 func (e *Envelope) hidden() (int, error) {
 	path, _ := e.r.Session.Path(e.Leaf)
 	if len(path) > 0 && e.r.Session.Coverage.Partial && e.r.Session.Orphan(path[0]) {

@@ -11,7 +11,7 @@ import (
 	"ctxtool/sessionfmt/rule"
 )
 
-// step applies the entry at an index of the path, and returns the rule by which it did.
+// step applies the entry at an index of the path, and returns the rule that it used.
 func (m *machine) step(pos, rec int) (did Effect, by rule.Rule) {
 	kind := m.r.Session.Kind(rec)
 	answers := m.r.Session.Answers(rec)

@@ -101,7 +101,7 @@ func cleanRune(r rune) rune {
 	return r
 }
 
-// Coverage is what a run has read of a session.
+// Coverage records how much of a session a run has read.
 type Coverage struct {
 	Lines   int            `json:"lines"`             // physical lines
 	Entries int            `json:"entries"`           // records of the tree

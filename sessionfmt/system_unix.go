@@ -27,7 +27,7 @@ func isSparse(info fs.FileInfo) bool {
 	return ok && info.Size() > mostInMemory && s.Blocks*512 < info.Size()/100
 }
 
-// keepOwner gives a file the owner and the group of another, and reports what it has of them.
+// keepOwner gives a file the owner and group of another, and reports which of them it got.
 func keepOwner(f *os.File, like fs.FileInfo) (owner, group bool) {
 	now, err := f.Stat()
 	if err != nil {

@@ -259,7 +259,7 @@ func (o *offerLook) read() {
 	o.l.Report.Context.orderOffers()
 }
 
-// answer counts what an answer uses of what is offered.
+// answer counts the offered tools, skills and files that an answer uses.
 func (o *offerLook) answer(m *jsonl.Message) {
 	all := o.l.Report.Context.Offered
 	for c := range activity.Calls(m) {

@@ -17,7 +17,7 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// SummarySchema is that of a Summary.
+// SummarySchema is the schema of a Summary.
 const SummarySchema = "ctxtool/ls/2"
 
 // A Summary is what a session is about, in a line of schema ctxtool/ls/2. One that
@@ -99,7 +99,7 @@ type Calls struct{ of *Report }
 // Sum is their number, and what they used.
 func (c *Calls) Sum() CostSum { return c.of.Cost.CostSum }
 
-// Spent is what the calls with the same keys cost, US dollars.
+// Spent is the cost of the calls with the same keys, US dollars.
 type Spent struct {
 	CostKeys
 	Cost float64 `json:"cost"`

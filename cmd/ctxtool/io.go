@@ -60,7 +60,7 @@ func (e *env) session(args []string) (file, point string, err error) {
 	return file, "", err
 }
 
-// largeSession is the size in bytes from which saving memory is worth time.
+// largeSession is the size, bytes, from which commands trade time for memory.
 const largeSession = 16 << 20
 
 func (e *env) open(name string) (*sessionfmt.Session, error) {

@@ -192,7 +192,7 @@ var renamed = map[string]string{
 	"truncate":    "reduce --pass truncate",
 }
 
-// unknownCommand returns the error for a command that there is none of, with what may be meant.
+// unknownCommand returns the error for an unknown command, with suggestions.
 func unknownCommand(root *cobra.Command, name string) error {
 	hint := "ctxtool help lists them"
 	if now := renamed[name]; now != "" {

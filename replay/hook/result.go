@@ -141,7 +141,7 @@ func parse(v value) (r Result, err error) {
 	return r, err
 }
 
-// oneLine returns a value without white space between its parts, and otherwise as it stands.
+// oneLine returns a value without white space between its parts, and otherwise unchanged.
 func oneLine(v value) (value, error) {
 	var out bytes.Buffer
 	err := json.Compact(&out, jsonl.ReplaceInvalidUTF8(v))

@@ -1,6 +1,6 @@
 package ledger
 
-// Served is what an ideal cache, which keeps every prefix of every request, serves of a request.
+// Served returns the tokens of a request that an ideal cache, which keeps every prefix of every request, serves.
 type Served struct {
 	Prompt int64   `json:"prompt"` // tokens of the whole request
 	Read   int64   `json:"read"`   // of those, read from the cache

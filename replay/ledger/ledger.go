@@ -405,7 +405,7 @@ func usedBy(m *jsonl.Message) int32 {
 	return contextOf(m.Usage.Usage(), m.Failed())
 }
 
-// Told is what a message tells that is not read again where the walk meets it; see Meter.Hear.
+// Told is the data of a message that the walk need not read again; see Meter.Hear.
 type Told struct{ tokens, used int32 }
 
 // Tell sets what a prompt, an answer or a result tells, counted by w.

@@ -71,7 +71,7 @@ type Tier struct {
 	Rates
 }
 
-// PromptCache is how many seconds a cached prompt lives after its last use.
+// PromptCache is the lifetime of a cached prompt after its last use, seconds.
 type PromptCache struct {
 	Short int64 `json:"short,omitempty"` // seconds when nothing is asked for
 	Long  int64 `json:"long,omitempty"`  // seconds of writes made for long retention
@@ -147,7 +147,7 @@ func WidestLimits() (w Limits) {
 	return w
 }
 
-// Usage is what one provider call used, in tokens. The prompt is Input,
+// Usage is the tokens of one provider call. The prompt is Input,
 // CacheRead and CacheWrite together.
 type Usage struct {
 	Input      int64
@@ -159,7 +159,7 @@ type Usage struct {
 	CacheWrite1h int64
 }
 
-// Dollars is what one provider call cost, in dollars.
+// Dollars is the cost of one provider call, US dollars.
 type Dollars struct {
 	Input      float64 `json:"input"`
 	Output     float64 `json:"output"`

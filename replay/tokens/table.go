@@ -58,7 +58,7 @@ func unpack(packed []byte) *table {
 // slot returns the slot at which the search for a hash begins.
 func (t *table) slot(h uint64) int { return int(h >> (t.shift & 63)) }
 
-// tag returns what slots have of a hash.
+// tag returns the part of a hash that slots store.
 func tag(h uint64) uint32 { return uint32(h) << (rankBits + 1) }
 
 // hash returns a hash of a text. Tables use its upper bits for slots, and its lower ones as a tag.

@@ -360,7 +360,7 @@ type Kept struct {
 	Turn    bool // the summary is one of them
 }
 
-// Before is how many messages of the Transform stand before the prompts that it keeps.
+// Before is the number of messages of the Transform before the prompts that it keeps.
 func (k Kept) Before() int { return k.Notes + min(k.Short, 1) }
 
 // Count is the number of prompts kept.

@@ -40,7 +40,7 @@ var shared = [Own]Info{
 	Edit: {Name: "edit"}, Branch: {Name: "branch"},
 }
 
-// Most is how many rules an agent can have.
+// Most is the maximal number of rules of an agent.
 const Most = 64
 
 // A Set is a set of rules of one agent. The zero value is empty.

@@ -26,13 +26,13 @@ type dfa struct {
 // A dfaState is a list of instructions before a character, in the order in which package regexp
 // prefers them, and the kind of the previous character.
 type dfaState struct {
-	next [utf8.RuneSelf]int32 // by character: the next state, see step
+	next [utf8.RuneSelf]int16 // by character: the next state, see dead
 	pcs  []uint32
 	prev rune // '\n', 'a' for word characters, ' ' for others, -1 for none
 }
 
-// Values of dfaState.next: 0 is unknown; else the number of the next state plus 1, negative if
-// a match ends before the character.
+// Values of dfaState.next and results of step: 0 is unknown; else the number of the next state plus 1, negative if a
+// match ends before the character.
 const dead = 0 // the state in which nothing can match any more
 
 // maxStates is the number of states after which a dfa starts over.
@@ -86,6 +86,18 @@ func (d *dfa) state(pcs []uint32, prev rune) int32 {
 	d.known[string(d.key)] = n
 	d.states = append(d.states, dfaState{pcs: slices.Clone(pcs), prev: prev})
 	return n
+}
+
+// to is step for a character of ASCII, computed once.
+func (d *dfa) to(from int32, c byte) int32 {
+	if to := d.states[from].next[c]; to != 0 {
+		return int32(to)
+	}
+	to := d.step(from, rune(c))
+	if short := int16(to); int32(short) == to {
+		d.states[from].next[c] = short
+	}
+	return to
 }
 
 // step computes the transition from a state by a character, -1 for the end of the text; see
@@ -152,11 +164,7 @@ func (d *dfa) may(text []byte, at int) bool {
 		if c == 0 {
 			return true
 		}
-		to := d.states[s].next[c]
-		if to == 0 {
-			to = d.step(s, rune(c))
-			d.states[s].next[c] = to
-		}
+		to := d.to(s, c)
 		if to < 0 {
 			return true
 		}
@@ -174,14 +182,11 @@ func (d *dfa) matches(text []byte) bool {
 	for at := 0; at < len(text); {
 		to, size := int32(0), 1
 		if c := text[at]; c < utf8.RuneSelf {
-			if to = d.states[s].next[c]; to == 0 {
-				if len(d.states) > maxStates { // too many for the expression to be worth it
-					d.reset()
-					return true
-				}
-				to = d.step(s, rune(c))
-				d.states[s].next[c] = to
+			if len(d.states) > maxStates { // too many for the expression to be worth it
+				d.reset()
+				return true
 			}
+			to = d.to(s, c)
 		} else {
 			var r rune
 			r, size = utf8.DecodeRune(text[at:])
@@ -206,10 +211,7 @@ func (d *dfa) run(text []byte, at int) (matched bool, until int) {
 	for s != dead && at < len(text) {
 		to, size := int32(0), 1
 		if c := text[at]; c < utf8.RuneSelf {
-			if to = d.states[s].next[c]; to == 0 {
-				to = d.step(s, rune(c))
-				d.states[s].next[c] = to
-			}
+			to = d.to(s, c)
 		} else {
 			var r rune
 			r, size = utf8.DecodeRune(text[at:])

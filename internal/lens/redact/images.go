@@ -77,7 +77,7 @@ func isBreak(c byte, escaped bool) bool {
 // of JSON.
 func pictures(text []byte, found func(start, end int)) {
 	for i := smallImage - 1; i < len(text); i += smallImage {
-		if inCode[text[i]] == 0 {
+		if inCode[text[i]] == 0 || !mayReach(text, i) {
 			continue
 		}
 		start := i
@@ -102,6 +102,13 @@ func pictures(text []byte, found func(start, end int)) {
 		}
 		i = max(i, end)
 	}
+}
+
+// mayReach reports whether the base64 around text[i] may be as long as an image: half of it lies on one side.
+func mayReach(text []byte, i int) bool {
+	const half = smallImage / 2
+	in := func(at int) bool { return at >= 0 && at < len(text) && (inCode[text[at]] != 0 || text[at] == '\\') }
+	return in(i-half/2) && in(i-half+1) || in(i+half/2) && in(i+half-1)
 }
 
 // embedded adds the edits of images within a text that begins at an offset of the line.

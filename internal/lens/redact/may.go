@@ -2,6 +2,7 @@ package redact
 
 import (
 	"bytes"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -120,6 +121,15 @@ func promising(text []byte, at, end int) bool {
 	}
 	for i := end; i < len(text) && i-end < longestPromise; i++ {
 		c := text[i]
+		if c-'a' < 26 { // most are in the middle of a word
+			odd = odd || run > letters
+			for c-'a' < 26 && i-end < longestPromise {
+				run, letters, i = run+1, letters+1, i+1
+				c = byteAt(text, i)
+			}
+			was, i = 'z', i-1
+			continue
+		}
 		if c == '\\' && i+1 < len(text) {
 			i++
 			switch text[i] {
@@ -206,11 +216,22 @@ func valueBefore(text []byte, at int) bool {
 		at--
 	}
 	near := text[max(0, at-longestName):at]
-	if n := len(bytes.TrimRight(near, " \"'`\\")); n > 0 && (near[n-1] == ':' || near[n-1] == '=' || near[n-1] == '>') {
+	label := near[:before(near, " \"'`\\")]
+	if n := len(label); n > 0 && (label[n-1] == ':' || label[n-1] == '=' || label[n-1] == '>') {
 		if bytes.Contains(text[max(0, at-longestLink):at], []byte("alue")) {
 			return true
 		}
 	}
-	label := bytes.TrimRightFunc(bytes.TrimRight(near, " \"'`\\:"), unicode.IsLetter)
-	return bytes.Contains(near, []byte(" as ")) || bytes.HasSuffix(bytes.TrimRight(label, " "), []byte(","))
+	label = bytes.TrimRightFunc(label[:before(label, " \"'`\\:")], unicode.IsLetter)
+	comma := before(label, " ")
+	return comma > 0 && label[comma-1] == ',' || bytes.Contains(near, []byte(" as "))
+}
+
+// before returns where some signs at the end of a text begin.
+func before(text []byte, signs string) int {
+	n := len(text)
+	for n > 0 && strings.IndexByte(signs, text[n-1]) >= 0 {
+		n--
+	}
+	return n
 }

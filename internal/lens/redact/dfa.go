@@ -152,7 +152,7 @@ func (d *dfa) may(text []byte, at int) bool {
 	if len(d.states) > maxStates {
 		d.reset()
 	}
-	s := d.start(-1)
+	s, start := d.start(-1), at
 	for end := min(len(text), at+mostGuess); s != dead && at < end; at++ {
 		c := text[at]
 		if c == '\\' && at+1 < len(text) {
@@ -170,7 +170,10 @@ func (d *dfa) may(text []byte, at int) bool {
 		}
 		s = to - 1
 	}
-	return s != dead && (at < len(text) || d.step(s, -1) < 0)
+	if s == dead {
+		return at-start > minPart && !isAlnum(text[at-1]) // it may continue, see rejoined
+	}
+	return at < len(text) || d.step(s, -1) < 0
 }
 
 // blanks are the characters of the escapes that inString leaves out, by their letter.

@@ -40,7 +40,7 @@ func attachmentCode(p *jsonl.Picked, of *attached) dialect.Code {
 
 // An attached is what tells an attachment apart from others.
 type attached struct {
-	typ jsonl.Value `member:"type"`
+	typ jsonl.Value `jsonl:"type"`
 
 	content, origin, hookEvent, commandMode jsonl.Value
 }

@@ -56,20 +56,20 @@ func usageOf(model, used jsonl.Value) (u jsonl.Usage, ok bool) {
 
 // A usage is what is read of one.
 type usage struct {
-	input    jsonl.Value `member:"input_tokens"`
-	output   jsonl.Value `member:"output_tokens"`
-	read     jsonl.Value `member:"cache_read_input_tokens"`
-	written  jsonl.Value `member:"cache_creation_input_tokens"`
+	input    jsonl.Value `jsonl:"input_tokens"`
+	output   jsonl.Value `jsonl:"output_tokens"`
+	read     jsonl.Value `jsonl:"cache_read_input_tokens"`
+	written  jsonl.Value `jsonl:"cache_creation_input_tokens"`
 	creation struct {
 		raw  jsonl.Value
-		hour jsonl.Value `member:"ephemeral_1h_input_tokens"`
-	} `member:"cache_creation"`
-	tier  jsonl.Value `member:"service_tier"`
-	geo   jsonl.Value `member:"inference_geo"`
+		hour jsonl.Value `jsonl:"ephemeral_1h_input_tokens"`
+	} `jsonl:"cache_creation"`
+	tier  jsonl.Value `jsonl:"service_tier"`
+	geo   jsonl.Value `jsonl:"inference_geo"`
 	tools struct {
 		raw      jsonl.Value
-		searches jsonl.Value `member:"web_search_requests"`
-	} `member:"server_tool_use"`
+		searches jsonl.Value `jsonl:"web_search_requests"`
+	} `jsonl:"server_tool_use"`
 
 	speed, iterations jsonl.Value
 }
@@ -106,14 +106,14 @@ func readUsage(used jsonl.Value) (u jsonl.Usage) {
 type delegation struct {
 	message delegatedLine
 
-	typ jsonl.Value `member:"type"`
+	typ jsonl.Value `jsonl:"type"`
 }
 
 // A delegatedLine is the line of a sub-agent's answer.
 type delegatedLine struct {
 	raw, uuid, timestamp, requestId jsonl.Value
 
-	typ     jsonl.Value `member:"type"`
+	typ     jsonl.Value `jsonl:"type"`
 	message struct{ raw, id, model, usage jsonl.Value }
 }
 

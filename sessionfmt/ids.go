@@ -250,9 +250,9 @@ func (s *Session) parentOf(i int) []byte {
 // mostShort is the number of bytes up to which an id is not shortened.
 const mostShort = 8
 
-// ShortIDs returns a function that returns the shortest beginning of an id by which it can be
-// told apart in the session, of at least 8 bytes. It may be called concurrently. width is the
-// longest of them, but for those of more than 16 bytes.
+// ShortIDs returns a function that shortens an id to its shortest unique prefix in the session, of at
+// least 8 bytes. It may be called concurrently. width is the length of the longest prefix, ignoring those
+// of more than 16 bytes.
 func (s *Session) ShortIDs() (short func(id string) string, width int) {
 	var all []string
 	long := false

@@ -179,7 +179,7 @@ var commands = []struct {
 	{"version", newVersionCommand, otherArgs, "", nil},
 }
 
-// renamed are what commands were called, and what does the same now.
+// renamed maps former names of commands to what replaces them.
 var renamed = map[string]string{
 	"ambient":     "search --recent 5",
 	"compactions": "lost",

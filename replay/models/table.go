@@ -115,7 +115,7 @@ type choice struct {
 	torn bool
 }
 
-// How well the date of a line fits the date asked for, best first.
+// How well the date of a line fits the requested date, best first.
 const (
 	sameDate = iota
 	noDate

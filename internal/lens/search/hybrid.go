@@ -33,8 +33,8 @@ const (
 // mostEmbedded is how much of a text is compared, bytes.
 const mostEmbedded = 8 << 10
 
-// mostCompared is how many messages are compared: those that BM25 ranks first. A command for
-// vectors is asked for no more texts.
+// mostCompared is the number of messages that are compared, those that BM25 ranks first: a command for
+// vectors costs time or money for each text.
 const mostCompared = 1024
 
 // Hybrid finds the messages that are most like a text, by their words and by vectors. Without

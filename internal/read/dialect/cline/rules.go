@@ -2,7 +2,7 @@ package cline
 
 import "ctxtool/sessionfmt/rule"
 
-// The rules of Cline CLI besides those that all agents have.
+// The rules of Cline CLI, beyond those of all agents.
 const (
 	form        rule.Rule = rule.Own + iota // messages in the form of the provider
 	shortened                               // a text of a result, or of a file, shortened in its middle

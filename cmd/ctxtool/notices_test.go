@@ -41,8 +41,7 @@ var othersData = []struct {
 }
 
 // ownData are the embedded files that are ours, of the whole module.
-var ownData = regexp.MustCompile(`^internal/lens/redact/(places|words)\.txt$|` +
-	`^internal/out/serve/tools\.toml$|^compact/[a-z]+\.tmpl$|^internal/base/help/.*\.txt$|^docs/checks/.*\.md$|^internal/out/html/[^/]*\.(js|css|html)$`)
+var ownData = regexp.MustCompile(`^internal/out/serve/tools\.toml$|^compact/[a-z]+\.tmpl$|^internal/base/help/.*\.txt$|^docs/checks/.*\.md$|^internal/out/html/[^/]*\.(js|css|html)$`)
 
 // A linkedPackage is what `go list` says of a package in the binary.
 type linkedPackage struct {

@@ -3,11 +3,9 @@ package redact
 import (
 	"bufio"
 	"bytes"
-	_ "embed"
 	"errors"
 	"slices"
 	"strconv"
-	"strings"
 
 	"ctxtool/internal/base/lazy"
 	"ctxtool/sessionfmt"
@@ -65,42 +63,6 @@ const (
 	isType                     // says what the object is
 	isData                     // of an image
 	isFree                     // sealed wherever it is
+
+	isAny place = 0 // a text, or any other value
 )
-
-// placeNames are the names of places in the file, in their order, after that of none of them.
-var placeNames = strings.Fields("text word id kept named box sealed schema parts type data free")
-
-// The members that the formats know, of pi, of Codex and of Claude Code (docs/session-format.md 15 and 16),
-// below the names of their places; and the formats' own words.
-var (
-	//go:embed places.txt
-	placeFile string
-	//go:embed words.txt
-	wordFile string
-
-	places, words = readPlaces(), map[string]bool{}
-)
-
-func init() {
-	for word := range strings.FieldsSeq(wordFile) {
-		words[word] = true
-	}
-}
-
-func readPlaces() map[string]place {
-	all, is := map[string]place{}, place(0)
-	for line := range strings.Lines(placeFile) {
-		names, heading := strings.CutSuffix(strings.TrimSpace(line), ":")
-		if heading {
-			is = 0
-		}
-		for name := range strings.FieldsSeq(names) {
-			if heading {
-				is |= 1 << slices.Index(placeNames, name) >> 1
-			} else {
-				all[name] = is
-			}
-		}
-	}
-	return all
-}

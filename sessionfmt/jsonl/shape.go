@@ -29,7 +29,7 @@ type shaped struct {
 	of   *shape // of an object
 }
 
-// ShapeOf returns the shape of a struct. It panics if a field is of another type.
+// ShapeOf returns the shape of a struct. It panics if a field is of another type or has another tag.
 func ShapeOf[T any]() Shape[T] {
 	var s shape
 	s.add(reflect.TypeFor[T](), 0)
@@ -41,6 +41,9 @@ func (s *shape) add(t reflect.Type, at uintptr) {
 	for k := range t.NumField() {
 		f := t.Field(k)
 		m := shaped{name: cmp.Or(f.Tag.Get("jsonl"), f.Name), at: at + f.Offset}
+		if _, named := f.Tag.Lookup("jsonl"); f.Tag != "" && !named {
+			panic(t.String() + "." + f.Name + ": a shape knows the tag jsonl only, not " + string(f.Tag))
+		}
 		switch value := reflect.TypeFor[Value](); {
 		case f.Type.Kind() == reflect.Bool:
 			s.unread = m.at

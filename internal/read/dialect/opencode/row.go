@@ -1,5 +1,7 @@
 package opencode
 
+//lint:file-ignore U1000 a shape names fields by reflection.
+
 import (
 	"bytes"
 	"slices"

@@ -123,7 +123,7 @@ func (n *tally) repair(t *testing.T, name string, data []byte) {
 	defer r.Close()
 	if _, _, _, err := r.Proof(everything()); err != nil {
 		n.unproven++
-		if s.Dialect() == nil || !strings.Contains(err.Error(), "repaired, its context") {
+		if s.Dialect() == nil || !strings.Contains(err.Error(), "after the repair, its context") {
 			t.Errorf("%s: %v", name, err)
 		}
 		return

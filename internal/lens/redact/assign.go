@@ -49,8 +49,8 @@ func (s *Scanner) assigned(dst []hit, text []byte) []hit {
 			}
 		}
 		done = n.end
-		if bytes.HasSuffix(text[:n.start], []byte(markOpen)) || inCodeRun(text[n.start:n.end]) || inPath(text, n) &&
-			!isNamedPath(text, n) {
+		if bytes.HasSuffix(text[:n.start], []byte(markOpen)) || isSource(text[n.start:n.end]) ||
+			inCodeRun(text[n.start:n.end]) || inPath(text, n) && !isNamedPath(text, n) && !printsFile(text, n) {
 			continue
 		}
 		named := n
@@ -141,6 +141,9 @@ type assignment struct {
 	alone     bool // the value ends its line
 	directive bool // the name begins its line, or follows that of a user, and only flags lie between it and the value
 
+	valued bool // another value was assigned to the name: what follows a comma belongs to another name
+	depth  int  // of parentheses since the name
+
 	number bool // the value is an address, or another number
 }
 
@@ -184,6 +187,8 @@ func (a *assignment) step() {
 		a.at++
 	case c == ':' || c == '=':
 		a.operator(c, next)
+	case c == ',' && a.valued && a.depth == 0 && !a.pair:
+		a.stop = true
 	case c == '>' || c == '|' || c == ',':
 		a.at++
 		switch {
@@ -208,13 +213,19 @@ func (a *assignment) step() {
 			a.stop = true
 		}
 		a.link(beside)
+	case c == '<' && next == '(': // what a shell reads from a command
+		a.at++
 	case c == '<':
 		a.tag()
 	case isQuote(c):
 		a.quote(1)
 	case c == '(':
 		a.at++
+		a.depth++
 		a.link(beside)
+	case c == ')':
+		a.at++
+		a.depth--
 	case c == '}' && a.pair && a.words > 0:
 		a.stop = true
 	case neutral[c], c == '+' && !isAlnum(next):
@@ -269,7 +280,7 @@ func (a *assignment) quotedName() bool {
 
 // neutral are signs that say nothing of whether a value follows.
 var neutral = func() (t [256]bool) {
-	for _, c := range []byte(`\)]}{[*?#!~`) {
+	for _, c := range []byte(`\]}{[*?#!~`) {
 		t[c] = true
 	}
 	return t
@@ -312,7 +323,8 @@ func (a *assignment) newline(c byte) {
 		n = 2
 	}
 	a.at += n
-	if a.lines++; a.lines > 2 && !a.pair || a.lines > 5 || a.words > 0 && !a.pair {
+	colon := a.how >= beside && a.text[a.at-n-1] == ':'
+	if a.lines++; a.lines > 2 && !a.pair || a.lines > 5 || a.words > 0 && !a.pair && !colon && a.lines < 2 {
 		a.stop = true
 		return
 	}
@@ -327,30 +339,9 @@ func (a *assignment) newline(c byte) {
 	same := shared(before, a.text[a.at:])
 	a.at += same
 	a.at += ordinal(a.text[a.at:])
-	if how == near && !a.pair && len(bytes.Fields(before[same:])) > mostHeading {
+	if how == near && !a.pair && len(bytes.Fields(before[same:])) > mostHeading && !isPrompt(before) {
 		a.stop = true // a sentence ends, and no heading
 	}
-}
-
-// ordinal returns the length of what precedes a value in a list by number, as redis-cli and IPython print it, or by
-// length, as Subversion stores it: 2) "X", (0) X, Out[3]: X, or V 14 and X in the next line.
-func ordinal(b []byte) int {
-	for _, head := range []string{"(", "Out["} {
-		rest, ok := bytes.CutPrefix(b, []byte(head))
-		if n := digits(rest); ok && n > 0 && n < 5 && n+2 < len(rest) && (rest[n] == ')' || rest[n] == ']' &&
-			rest[n+1] == ':') {
-			return len(head) + n + 2
-		}
-	}
-	if n := digits(b); n > 0 && n < 4 && n+1 < len(b) && b[n] == ')' && b[n+1] == ' ' {
-		return n + 2
-	}
-	if len(b) > 3 && (b[0] == 'V' || b[0] == 'v') && b[1] == ' ' {
-		if n := digits(b[2:]); n > 0 && n+2 < len(b) && b[2+n] == '\n' {
-			return n + 3
-		}
-	}
-	return 0
 }
 
 // shared returns the length of what two lines begin with: a comment sign, the mark of a diff, a time, a number.
@@ -397,6 +388,10 @@ func (a *assignment) quote(size int) {
 		return // the quotation of the name ends
 	}
 	c := a.text[open]
+	if next := a.text[a.at]; a.words > 0 && a.how < assigns && !a.pair && c == '"' && (next == ',' || next == '}') {
+		a.stop = true // the sentence with the name ends
+		return
+	}
 	if size > 1 { // typographic
 		end := a.runEnd(a.at)
 		a.candidate(a.at, end, true)
@@ -404,6 +399,10 @@ func (a *assignment) quote(size int) {
 	}
 	for a.at < len(a.text) && a.text[a.at] == c { // """ or an empty quotation
 		a.at++
+	}
+	if a.at == open+2 { // an empty one
+		a.valued = a.valued || a.how == assigns
+		return
 	}
 	most := min(len(a.text), a.at+longestValue)
 	n := bytes.IndexByte(a.text[a.at:most], c)

@@ -68,6 +68,10 @@ func (a *assignment) candidate(start, end int, quoted bool) {
 	}
 	if key, rest := a.otherName(v, after, quoted); key != nil {
 		typed := a.how == assigns && !quoted && a.text[a.name.end] == ':' && fillers[string(lowered(key))]
+		if string(lowered(key)) == "secure" { // encrypted for a service
+			a.stop = true
+			return
+		}
 		if isValueKey(key) || typed {
 			a.at, a.how = rest, assigns
 			return
@@ -99,10 +103,22 @@ func (a *assignment) candidate(start, end int, quoted bool) {
 		}
 		a.words += 2 // a call
 		a.at = after
+		a.valued = a.valued || a.how == assigns
 		a.how = near
 		return
 	}
+	if a.isSealed(start, end) {
+		a.stop = true
+		return
+	}
+	if open := start - 2; quoted && a.words > 0 && open > 0 && text[open] == '[' && isAlnum(text[open-1]) {
+		a.at = after // an index
+		return
+	}
 	code := !quoted && a.how < assigns && byteAt(text, end) == ')' && bytes.IndexByte(v, '.') > 0 && isIdent(v)
+	if next := byteAt(text, end); a.lines > 0 && a.how < assigns && (next == ',' || next == ' ') {
+		code = code || len(v) == 40 && isAllHex(v) // the commit of the next row
+	}
 	if a.isValue(v, quoted) && !code && !(a.name.strength < passName && isDigest(v) && a.summed()) {
 		a.take(start, end)
 		return
@@ -127,7 +143,25 @@ func (a *assignment) candidate(start, end int, quoted bool) {
 	if a.words++; a.words > longestWords || a.lines > 0 && !a.pair {
 		a.stop = true
 	}
+	a.valued = a.valued || a.how == assigns
 	a.how, a.said, a.sum = near, false, a.sum || sumWords[string(lowered(v))]
+}
+
+// sealers are words in braces before an encrypted value.
+var sealers = wordSet("aes cipher desede des des3 encrypted enc kms rsa")
+
+// isSealed reports whether a value is encrypted to be published: ENC[...], ENC(...), {aes}X, a sealed secret of
+// Kubernetes.
+func (a *assignment) isSealed(start, end int) bool {
+	v := a.text[start:end]
+	if next := byteAt(a.text, end); string(v) == "ENC" && (next == '[' || next == '(') {
+		return true
+	}
+	if start > 0 && a.text[start-1] == '}' {
+		open := bytes.LastIndexByte(a.text[max(0, start-longestWord):start], '{')
+		return open >= 0 && sealers[string(lowered(a.text[max(0, start-longestWord)+open+1:start-1]))]
+	}
+	return len(v) > 250 && v[0] == 'A' && v[1] == 'g'
 }
 
 // ampersand returns where a password ends that has an ampersand within it, unless a parameter of a URL follows.
@@ -184,7 +218,8 @@ func (a *assignment) otherName(v []byte, after int, quoted bool) (key []byte, re
 	for n < len(v) && nameRune(v[n:]) == 1 {
 		n++
 	}
-	if n > 0 && n+1 == len(v) && v[n] == '=' && isAlpha(v[0]) && isQuote(byteAt(a.text, after)) {
+	if next := byteAt(a.text, after); n > 0 && n+1 == len(v) && v[n] == '=' && isAlpha(v[0]) &&
+		(isQuote(next) || next == '{') {
 		return v[:n], after // an attribute
 	}
 	if n > 0 && n < 40 && n+1 < len(v) && isAlpha(v[0]) && v[len(v)-1] != '=' &&
@@ -379,11 +414,15 @@ func (a *assignment) reversed() {
 	}
 }
 
-// as looks for a value before its name: use X as the password.
+// as looks for a value before its name: use X as the password, X is the password.
 func (a *assignment) as() {
 	from := max(0, a.name.start-longestName)
 	from += bytes.LastIndexByte(a.text[from:a.name.start], '\n') + 1
 	at := a.last(from, lastAs, " as ") - from
+	is := at < 0
+	if is {
+		at = bytes.LastIndex(a.text[from:a.name.start], []byte(" is the "))
+	}
 	if at < 0 {
 		return
 	}
@@ -402,7 +441,8 @@ func (a *assignment) as() {
 	}
 	a.cost += end - start
 	a.how = near
-	if v := a.text[start:end]; a.isValue(v, false) {
+	v := a.text[start:end]
+	if a.isValue(v, false) || is && a.name.strength == passName && human(v) && isOneWord(v) {
 		a.found = append(a.found, [2]int{start, end})
 	}
 }

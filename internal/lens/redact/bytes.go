@@ -123,7 +123,9 @@ func byteNumber(b []byte, bare bool) (c byte, ok bool) {
 // the numbers, so that an array remains one.
 func (s *Scanner) inBytes(dst []hit, plain []byte, text []byte, whole hit) []hit {
 	whole.text = zeros(text[whole.start:whole.end], len(plain))
-	if isKeyPair(plain) {
+	long := len(plain) == 64 || len(plain) == 32
+	named := long && !isText(plain) && !repeats(plain) && namesKeyPair(text[:whole.start])
+	if named || isKeyPair(plain) {
 		whole.rule, whole.value = s.r.key, string(plain)
 		return append(dst, whole)
 	}
@@ -140,6 +142,17 @@ func (s *Scanner) inBytes(dst []hit, plain []byte, text []byte, whole hit) []hit
 func isKeyPair(b []byte) bool {
 	return len(b) == ed25519.PrivateKeySize && !isText(b) &&
 		bytes.Equal(ed25519.NewKeyFromSeed(b[:ed25519.SeedSize]), b)
+}
+
+// pairNames are words near the numbers of a key.
+var pairNames = newAutomaton(strings.Fields(
+	"keypair id.json secretkey secret_key privatekey private_key wallet.json"))
+
+// namesKeyPair reports whether a text ends in a name of a pair of keys, and what precedes its value.
+func namesKeyPair(before []byte) bool {
+	found := false
+	pairNames.from(before[max(0, len(before)-longestName):], 0, 0, func(int32, int) { found = true })
+	return found
 }
 
 // zeros returns n zeros with the separator that the first two numbers of a list have, if it needs no escape.

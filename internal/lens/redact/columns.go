@@ -41,7 +41,7 @@ func (a *assignment) columns() (end int) {
 		return stop
 	}
 	width := len(cells(head, sign))
-	if width < 2 {
+	if first := cells(head, sign)[0]; width < 2 || sign == 0 && head[first.end-1] == ':' { // a name before a value
 		return stop
 	}
 	end = stop

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// This file finds secrets in the arguments of commands and of calls, in what commands read, and in what they print.
+// This file finds secrets in the arguments of commands, in what commands read, and in what they print.
 
 // Limits of what is read of a command.
 const (
@@ -79,7 +79,7 @@ func (c *commandLine) at(dst []hit, k int32, at int) []hit {
 // with commas between them.
 func (n *commandName) begins(text []byte, at int) (from int, list, ok bool) {
 	end := at + len(n.name)
-	if end >= len(text) || !hasFolded(text[at:], n.name) || at > 0 && (isName(text[at-1]) || text[at-1] == '=') {
+	if !hasFolded(text[at:], n.name) || at > 0 && (isName(text[at-1]) || text[at-1] == '=') {
 		return 0, false, false
 	}
 	if hasFolded(text[end:], ".exe") {
@@ -88,7 +88,8 @@ func (n *commandName) begins(text []byte, at int) (from int, list, ok bool) {
 	switch next := byteAt(text, end); {
 	case isQuote(next):
 		return end + 1, byteAt(text, end+1) == ',', true
-	case next == ' ' || next == '\t', next == '\n' && n.program.Prints && n.program.With == "":
+	case next == ' ' || next == '\t',
+		(next == 0 || next == '\n') && n.program.With == "" && (n.program.Prints || n.program.Reads):
 		return end, false, true
 	}
 	return 0, false, false
@@ -321,7 +322,7 @@ func isGiven(v []byte, strict bool) bool {
 		return m.random() || hasKinds(head, 3) && (m.digits > 1 || hasKinds(head, 4)) || isWords(head, 3) &&
 			bytes.IndexByte(v, '/') < 0
 	}
-	return m.random() || m.chosen() || human(head) || isWords(head, 3) || isPhrase(head)
+	return m.random() || m.chosen() || human(head) || isWords(head, 2) || isPhrase(head)
 }
 
 // fed adds what the command reads: a here-string, the first line of a here-document, or what echo pipes into it. The
@@ -377,50 +378,4 @@ func (c *commandLine) given(dst []hit, a argument) []hit {
 		a.end -= 2
 	}
 	return c.secret(dst, a, false)
-}
-
-// callAt adds the secret among the arguments of a call, whose name begins at text[at].
-func (s *Scanner) callAt(dst []hit, text []byte, k int32, at int) []hit {
-	f := &calls[k]
-	i := at + len(f.Name)
-	most := min(len(text), i+longestLink+longestName)
-	defer func() { s.read += i - at }()
-	literals := 0
-	for n := 1; i < most && n <= f.Arg; n++ {
-		for i < most && (text[i] == ' ' || text[i] == '\n' || text[i] == '\t') {
-			i++
-		}
-		if i < most && (text[i] == '"' || text[i] == '\'') {
-			end := bytes.IndexByte(text[i+1:most], text[i])
-			if end < 0 {
-				return dst
-			}
-			a := argument{i + 1, i + 1 + end}
-			literals++
-			if v := text[a.start:a.end]; n == f.Arg && (literals > 1 || f.Arg == 1 || len(v) >= 16) &&
-				(isGiven(v, true) || f.Arg == 3 && isWords(v, 2)) && isOneWordOf(v) {
-				return append(dst, hit{rule: s.r.command, start: a.start, end: a.end, value: string(v)})
-			}
-			i = a.end + 1
-		}
-		for depth := 0; i < most && (text[i] != ',' || depth > 0); i++ {
-			switch text[i] {
-			case '(', '[', '{':
-				depth++
-			case ')', ']', '}':
-				depth--
-			}
-			if depth < 0 || text[i] == ';' || text[i] == '\n' && depth == 0 && byteAt(text, i+1) == '\n' {
-				return dst
-			}
-		}
-		i++
-	}
-	return dst
-}
-
-// isOneWordOf reports whether a literal is one word, and neither an address nor a name in code.
-func isOneWordOf(v []byte) bool {
-	return !bytes.ContainsAny(v, " \t\n") && !isPath(v) && bytes.IndexByte(v, '@') != len(v)-1 && !bytes.HasSuffix(v,
-		[]byte(".com"))
 }

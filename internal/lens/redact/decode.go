@@ -92,6 +92,12 @@ func (s *Scanner) decoded(dst []hit, text []byte) []hit {
 				dst = s.split(dst, text, start, end)
 			}
 		}
+		if n := end - start; (n == 64 || n == 70 || n == 76) && s.keyFile(text, start) {
+			from, to := dataLines(text, start)
+			dst = append(dst, hit{rule: s.r.key, start: from, end: to, value: string(text[from:to])})
+			i = max(i, (to-8)&^15)
+			continue
+		}
 		if end-start < shortestCode || !printable(text[start:end]) {
 			continue
 		}

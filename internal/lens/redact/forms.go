@@ -3,6 +3,7 @@ package redact
 import (
 	"bytes"
 	"crypto/sha256"
+	"hash/crc32"
 	"math/big"
 	"slices"
 	"strings"
@@ -151,6 +152,27 @@ func isUUID(v []byte) bool {
 		}
 	}
 	return true
+}
+
+// base62 are the digits of base62.
+const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+// checked62 reports whether the rest of a token of GitHub or npm ends in its checksum, the CRC-32 of what precedes it
+// in six digits of base62 (github.blog, 5 April 2021: new authentication token formats).
+// Such a token is one wherever it stands. One with another checksum is still taken: it may be mistyped, and its other
+// characters are as secret.
+func checked62(prefix string, rest []byte) bool {
+	return len(rest) == 36 && len(prefix) == 4 && prefix[3] == '_' && string(rest[30:]) == checksum62(rest[:30])
+}
+
+// checksum62 returns the CRC-32 of a text in six digits of base62.
+func checksum62(text []byte) string {
+	var to [6]byte
+	sum := crc32.ChecksumIEEE(text)
+	for i := len(to) - 1; i >= 0; i-- {
+		to[i], sum = base62[sum%62], sum/62
+	}
+	return string(to[:])
 }
 
 // base58 are the digits of base58.

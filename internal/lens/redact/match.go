@@ -120,7 +120,7 @@ func (s *Scanner) rejoined(dst []hit, text []byte, m brokenMatch) []hit {
 	if groups == nil || groups[0] > 0 {
 		return dst
 	}
-	first, last, ok := r.secret(groups)
+	first, last, ok := r.secret(joined, groups)
 	cut := end - start
 	if !ok || first > cut-minPart/2 || last <= cut || r.plain(joined[first:last], joined[:groups[1]]) {
 		return dst
@@ -201,14 +201,9 @@ func (s *Scanner) match(dst []hit, text []byte, k int32, groups []int) []hit {
 		groups[1]--
 	}
 	r := s.r.rules[k]
-	start, end, ok := r.secret(groups)
+	start, end, ok := r.secret(text, groups)
 	if !ok {
 		return dst
-	}
-	if r.global != nil && r.Judge != judgeNone { // of ours
-		if cut := untilElision(text[start:end]); len(cut) >= 2*minPart {
-			end = start + len(cut)
-		}
 	}
 	secret, match := text[start:end], text[groups[0]:groups[1]]
 	if s.judged(int(k), start-groups[0], match, func() bool { return r.plain(secret, match) }) ||

@@ -79,7 +79,7 @@ func byExpressions(r *Redactor, text []byte) (all []hit) {
 			for groups[0] < groups[1] && text[groups[1]-1] == '\n' {
 				groups[1]--
 			}
-			start, end, ok := rule.secret(groups)
+			start, end, ok := rule.secret(text, groups)
 			if ok && !rule.plain(text[start:end], text[groups[0]:groups[1]]) && !rule.plainLine(text[start:end], text, groups[0], groups[1]) {
 				all = append(all, hit{rule: r.ofRule[k], start: start, end: end, value: string(text[start:end])})
 			}

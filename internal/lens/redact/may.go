@@ -224,7 +224,8 @@ func valueBefore(text []byte, at int) bool {
 	}
 	label = bytes.TrimRightFunc(label[:before(label, " \"'`\\:")], unicode.IsLetter)
 	comma := before(label, " ")
-	return comma > 0 && label[comma-1] == ',' || bytes.Contains(near, []byte(" as "))
+	return comma > 0 && label[comma-1] == ',' || bytes.Contains(near, []byte(" as ")) ||
+		bytes.Contains(near, []byte(" is the "))
 }
 
 // before returns where some signs at the end of a text begin.

@@ -232,6 +232,9 @@ func (r *nameReader) judged(name []byte) strength {
 		}
 		qualified = qualified || is&(isQualifier|isHead) != 0
 	}
+	if head > 0 && harmlessPairs[string(r.word(head-1))+"-"+string(r.word(head))] && r.n == head+1 {
+		return noName
+	}
 	other := false
 	for k := head + 1; k < r.n; k++ {
 		word := r.word(k)

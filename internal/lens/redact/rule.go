@@ -253,7 +253,7 @@ func (a *allowlist) allows(secret, match, line []byte) bool {
 }
 
 // secret returns the part of a match that is the secret; groups are its submatches.
-func (r *rule) secret(groups []int) (start, end int, ok bool) {
+func (r *rule) secret(text []byte, groups []int) (start, end int, ok bool) {
 	of := 2 * r.SecretGroup
 	for k := 2; of == 0 && k < len(groups); k += 2 {
 		if groups[k] < groups[k+1] { // an absent group is from -1 to -1
@@ -261,6 +261,11 @@ func (r *rule) secret(groups []int) (start, end int, ok bool) {
 		}
 	}
 	start, end = groups[of], groups[of+1]
+	if r.Source != "" && r.Judge != judgeNone {
+		if cut := untilElision(text[start:end]); len(cut) >= 2*minPart { // it breaks off
+			end = start + len(cut)
+		}
+	}
 	return start, end, start < end
 }
 

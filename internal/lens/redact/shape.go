@@ -217,7 +217,7 @@ func prefixOf(v []byte) (at int, is prefixKind) {
 		}
 		low := string(lowered(word))
 		switch {
-		case idPrefixes[low] && parts == 0:
+		case idPrefixes[low] && parts == 0, publicParts[low]:
 			return 0, noPrefix
 		case tokenPrefixes[low], strings.HasSuffix(low, "key"), strings.HasSuffix(low, "token"),
 			strings.HasSuffix(low, "pat"):
@@ -232,6 +232,9 @@ func prefixOf(v []byte) (at int, is prefixKind) {
 	}
 	return at, is
 }
+
+// publicParts are words in prefixes of keys that are public.
+var publicParts = wordSet("pk pub public publishable")
 
 // isMixed reports whether a word has small letters and capital ones beside its first.
 func isMixed(word []byte) bool {

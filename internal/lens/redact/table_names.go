@@ -40,9 +40,10 @@ var nameRoles = func() map[string]role {
 			i18n index group row column routing message locale translation feature registry hot short
 			accelerator known authorized natural surrogate composite unique candidate musical piano house
 			candidate öffentlicher publique pública pubblica публичный открытый restore dictionary lookup
-			etag shard hash sorting grouping keyboard ch checksum jwks publisher websocket socket`},
+			hashed encrypted sealed sitekey hostkey etag shard hash sorting grouping keyboard ch checksum jwks publisher
+			websocket socket`},
 		{isProperty, `id ids name names type types file files path paths dir uri url endpoint ttl expiry expires
-			expiration expired expire count counts limit limits length len size sizes version versions
+			expiration expired expire identifier identifiers count counts limit limits length len size sizes version versions
 			algorithm alg algo header headers prefix suffix format policy provider hint field fields label
 			placeholder min max budget bucket usage used last required enabled disabled strength rotation
 			age days seconds minutes method methods mode class style manager vault arn ref reference spec
@@ -88,6 +89,10 @@ var notPasswords = wordSet(`bypass compass trespass overpass underpass encompass
 	keepass renderpass onepass singlepass firstpass secondpass lowpass highpass bandpass allpass impass prepass postpass
 	depthpass shadowpass testpass computepass blitpass geometrypass lightpass boardingpass daypass skipass buspass gamepass
 	alpinepass mountainpass repass multipas`)
+
+// harmlessPairs are words directly before the word key or token that make a name harmless: site key, resume token.
+var harmlessPairs = wordSet(`site-key host-key verify-key resume-token lock-token change-token delta-token watch-token
+	sync-token`)
 
 // shortHeads precede pw in names: bindpw.
 var shortHeads = wordSet(`bind root db user admin sudo ldap mail smtp ftp vnc vpn my sql http proxy login enable wifi wpa key
@@ -154,7 +159,7 @@ var (
 	valueKeys = wordSet(`value val values content contents data default text string v wert valeur valor valore значение 值
 			値 값 secretvalue plaintext raw current stringvalue secretstring secret_string new newvalue
 			defaultvalue content_value securevalue initialvalue initial_value token secret password key body
-			literal`)
+			literal with`)
 	// fillers are words between a name and its value that say nothing.
 	fillers = wordSet(`is was are now to as be set set: string str text char varchar const let var val the a an for new
 			value values default secure securestring secretstr plain send sendline string? optional option any bytes

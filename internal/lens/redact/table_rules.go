@@ -8,7 +8,7 @@ var keyHeads = []string{
 	"MII???IBAAKC", "MII???IBAAKB", "MII???IBADANBgkqhkiG9w0BAQEFAASC", "MII?????BgkqhkiG9w0BBQ0w",
 	"MHcCAQEEI", "MIGkAgEBBD", "MIHcAgEBBEI", "MIGHAgEAMBMGByqGSM49", "MIG2AgEAMBAGByqGSM49",
 	"MC4CAQAwBQYDK2VwBCIEI", "b3BlbnNzaC1rZXktdjE", "lQOYBF", "lQOYBG", "lQHYBF", "lQHYBG", "lQVYBF",
-	"MII???IBAzCC", "/u3+7QAAAAI", "zs7OzgAAAAI", "lQVYBG", "lQWGBF", "lQWGBG",
+	"MII???IBAzCC", "/u3+7QAAAAI", "zs7OzgAAAAI", "lQVYBG", "lQWGBF", "lQWGBG", "RWRTY0Iy",
 }
 
 // withoutRules are rules of gitleaks that are not used.
@@ -20,7 +20,7 @@ var withoutRules = map[string]string{
 }
 
 // ownRules are rules by expression, beside those of gitleaks. One with the name of one of gitleaks' replaces it.
-var ownRules = slices.Concat(tokenRules, fileRules)
+var ownRules = slices.Concat(tokenRules, fileRules, placeRules)
 
 // fileRules are those of files, addresses, headers and messages.
 var fileRules = []rule{
@@ -101,7 +101,7 @@ var fileRules = []rule{
 		About:  "A long value of a cookie.",
 		Source: "RFC 6265, 4",
 		Judge:  judgeRandom,
-		Regex:  `(?i)cookie[^\w\n]{0,3}[:=\n][^\n]{0,300}?(?:\bs(?:ess|id)[\w.-]{0,16}=([^\s;,"']{8,})|=([A-Za-z0-9%._+/=~-]{16,}))`,
+		Regex:  `(?i)cookie[^\w\n]{0,3}[:=\n][\s"'\x60]{0,4}(?:[^\n;]{1,120};\s?){0,8}?(?:s(?:ess|id)[\w.-]{0,16}=([^\s;,"']{8,})|[\w.%$-]{1,60}=([A-Za-z0-9%._+/=~-]{16,}))`,
 		Is:     []string{"Cookie: theme=dark; sid=q8Zr2LmX0vB7kd92pW7x", "Set-Cookie: a=q8Zr2LmX0vB7kd92pW7x; Path=/"},
 		Not:    []string{"Cookie: theme=dark-mode-contrast", "Set-Cookie: session=<session-id>; Path=/"},
 	},
@@ -154,7 +154,7 @@ var fileRules = []rule{
 		ID:     "mnemonic",
 		About:  "The words of a wallet.",
 		Source: "github.com/bitcoin/bips/blob/master/bip-0039.mediawiki",
-		Regex:  "(?i)(?:mnemonic|(?:seed|recovery|secret|backup)[ _-]?phrase)[\"']?(?: is)?[ \\t]{0,4}[:=]?\\s{0,4}[\"'`]?((?:[a-z]{3,8}[ \\t]+){11,23}[a-z]{3,8})",
+		Regex:  "(?i)(?:mnemonic|(?:seed|recovery|secret|backup)[ _-]?phrase)[\"']?(?:(?: is)?|[^\n.]{0,60}:)[ \\t]{0,4}[:=]?\\s{0,4}[\"'`]?((?:[a-z]{3,8}[ \\t]+){11,23}[a-z]{3,8})",
 		Is:     []string{`mnemonic: "zoo zone zero youth young yellow year wrong write wrist wrap worth"`},
 		Not:    []string{"The recovery phrase is twelve words"},
 	},

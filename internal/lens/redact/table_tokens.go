@@ -157,7 +157,7 @@ var prefixes = []prefixed{
 	{"plaid-token", "access-production-", uuidSet, 36, 8, false, "access-production-b8e76113e750", "plaid.com/docs/api/tokens"},
 	{"braintree-token", "access_token$production$", alnum, 0, 8, false, "access_token$production$Q3Xp3NOs11wO", "gitleaks, paypal-braintree-access-token"},
 	{"braintree-token", "access_token$sandbox$", alnum, 0, 8, false, "access_token$sandbox$jz4N4HlP6b47", "gitleaks, paypal-braintree-access-token"},
-	{"mailgun-key", "key-", hexadecimal, 32, 12, true, "key-a0ab768e6479", "documentation.mailgun.com/docs/mailgun/user-manual/api-key-mgmt"},
+	{"mailgun-key", "key-", hexadecimal, 32, 20, true, "key-4f0c0fe2c4d8aa2ba0b4f1a7", "documentation.mailgun.com/docs/mailgun/user-manual/api-key-mgmt"},
 	{"mailgun-key", "pubkey-", hexadecimal, 32, 12, true, "pubkey-9e27da18598f", "documentation.mailgun.com/docs/mailgun/user-manual/api-key-mgmt"},
 	{"brevo-key", "xkeysib-", uuidSet, 81, 8, false, "xkeysib-f46559b82c67", "developers.brevo.com/docs/getting-started"},
 	{"brevo-key", "xsmtpsib-", uuidSet, 81, 8, false, "xsmtpsib-5d95d5db2847", "developers.brevo.com/docs/getting-started"},

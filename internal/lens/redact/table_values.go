@@ -18,7 +18,7 @@ var references = []string{
 	"ref+", "env:", "env.", "ssm:", "projects/", "sha256:", "sha512", "sha1-", "sha384-", "md5:",
 	"urn:", "did:", "data:", "process.env", "os.", "this.", "self.", "req.", "args.", "ctx.", "config.",
 	"settings.", "secrets.", "secretRef:", "@Microsoft.", "/run/", "/var/", "/etc/", "/usr/", "/opt/", "/home/", "ssh-", "AAAAB3",
-	"AAAAC3", "./", "../", "~/", `\`, "MD5(", "SHA256:",
+	"AAAAC3", "ENC[", "ENC(", "encrypted:", "AQICAH", "./", "../", "~/", `\`, "MD5(", "SHA256:",
 }
 
 // publicHeads begin certificates and public keys in base64.

@@ -133,7 +133,8 @@ func (s *Scanner) token(dst []hit, text []byte, n int32, start int) []hit {
 	if complete {
 		kind++
 	}
-	if s.judged(len(s.r.rules)+kind, 0, head, func() bool { return !k.secret(head, complete) }) {
+	if !(complete && checked62(k.Prefix, text[at:end])) &&
+		s.judged(len(s.r.rules)+kind, 0, head, func() bool { return !k.secret(head, complete) }) {
 		return dst
 	}
 	if k.ID == "jwt" && isPlainJSON(text[start:end]) {

@@ -11,7 +11,7 @@ import (
 // has to be.
 func (a *assignment) isValue(v []byte, quoted bool) bool {
 	cut := untilElision(v)
-	if len(cut) < len(v) && len(cut) >= minPart && madeOf(cut[:min(len(cut), judged)]).random() {
+	if len(cut) < len(v) && len(cut) >= shortestForm/2 && madeOf(cut[:min(len(cut), judged)]).random() {
 		v = cut // it breaks off
 	}
 	if a.name.codes {
@@ -50,6 +50,16 @@ func (a *assignment) isValue(v []byte, quoted bool) bool {
 		return false // a name in code
 	}
 	n, how := a.name.strength, a.how
+	short := isAllHex(v) && len(v) <= 16
+	if (short || len(v) == 40 && isAllHex(v)) && a.words > 0 && !quoted || isColons(v) && n < passName {
+		return false // a commit, the id of a key, or a fingerprint
+	}
+	if short && n < passName && n != weakPass || isPoint(v) || isDotted(v) {
+		return false
+	}
+	if n == weakName && isBareKey(a.text[a.name.start:a.name.end]) && !isKeyCode(v) {
+		return false // the key of a row
+	}
 	if n == passName && (a.words == 0 || a.said) && hasKinds(head, 4) {
 		return true
 	}
@@ -84,6 +94,8 @@ func (a *assignment) isValue(v []byte, quoted bool) bool {
 		return a.said && isWords(head, 2) || a.words == 0 && a.generated(head, quoted) || m.random() ||
 			m.chosen() && m.odd > 3 && m.digits > 0 && m.letters > 0 && m.changes > 0
 	case n == weakPass && (a.said || how == assigns) && human(head) && isOneWord(head):
+		return true
+	case n == weakPass && a.words == 0 && how < assigns && hasKinds(head, 4) && isOneWord(head):
 		return true
 	case n == weakPass && how == assigns:
 		return m.random() || m.chosen() || a.generated(head, quoted)
@@ -161,14 +173,17 @@ func isIdent(v []byte) bool {
 
 // generated reports whether a value is words of a generator. Tests that pass have such names.
 func (a *assignment) generated(v []byte, quoted bool) bool {
-	return (quoted || a.name.end-a.name.start > len("pass")) && isWords(v, 3)
+	return (quoted || a.name.end-a.name.start > len("pass")) && (isWords(v, 3) || a.how == assigns && isWords(v, 2))
 }
 
 // isWords reports whether a text is at least so many words with dashes between them and a number beside them, as
 // generators of passwords make them: amber-violin-harbour-42. Words that names have are part of one.
 func isWords(v []byte, least int) bool {
 	body := bytes.Trim(v, "0123456789")
-	if n := len(v) - len(body); n > 4 || n < 2 && least < 4 {
+	if len(body) == 0 {
+		return false
+	}
+	if n := len(v) - len(body); n > 4 || n < 2 && least < 4 || least < 3 && body[0] != v[0] {
 		return false
 	}
 	words := 0
@@ -254,7 +269,7 @@ func isPlain(v []byte) bool {
 	for _, sign := range []string{"${", "{{", "$(", "://"} {
 		found = found || bytes.Contains(head, []byte(sign))
 	}
-	return found || isProduct(v) || isVersion(v) || isMethod(v) || isNumbers(v) || isAddress(v)
+	return found || isNameOfOne(v) || isProduct(v) || isVersion(v) || isMethod(v) || isNumbers(v) || isAddress(v)
 }
 
 // isProduct reports whether a value is a number times a constant: 30*time.Second.

@@ -21,6 +21,7 @@ const (
 	dollarSet   = "A-Za-z0-9$"
 	ebaySet     = "A-Za-z0-9+/=#^.-"
 	tiktokSet   = "A-Za-z0-9._!*-"
+	sentrySet   = "A-Za-z0-9+/=_"
 )
 
 // prefixes are the kinds of tokens that begin with a prefix. A row has the name in placeholders, the prefix, the
@@ -120,7 +121,7 @@ var prefixes = []prefixed{
 	{"postman-key", "PMAK-", uuidSet, 59, 12, false, "PMAK-3d1c098095c8", "learning.postman.com/docs/developer/postman-api/authentication"},
 	{"sendgrid-key", "SG.", dotted, 66, 12, true, "SG.o_6PfE_lG5hy", "www.twilio.com/docs/sendgrid/ui/account-and-settings/api-keys"},
 	{"sentry-token", "sntryu_", hexadecimal, 64, 12, false, "sntryu_6dde8039b723", "docs.sentry.io/account/auth-tokens"},
-	{"sentry-token", "sntrys_", base64Set, 0, 12, false, "sntrys_/64n/7DLJ1Ut", "docs.sentry.io/account/auth-tokens"},
+	{"sentry-token", "sntrys_", sentrySet, 0, 12, false, "sntrys_/64n/7DLJ1Ut", "docs.sentry.io/account/auth-tokens"},
 	{"grafana-token", "glsa_", wordSigns, 41, 12, false, "glsa_vevs2D8DW4hH", "grafana.com/docs/grafana/latest/administration/service-accounts"},
 	{"grafana-token", "glc_", base64Set, 0, 12, true, "glc_eyJvIjoiNzE3q8Zr2LmX", "grafana.com/docs/grafana-cloud/account-management/authentication-and-permissions"},
 	{"age-key", "AGE-SECRET-KEY-1", upperAlnum, 58, 8, false, "AGE-SECRET-KEY-1U6NXDK6T4DK4", "github.com/FiloSottile/age"},
@@ -155,8 +156,8 @@ var prefixes = []prefixed{
 	{"plaid-token", "access-sandbox-", uuidSet, 36, 8, false, "access-sandbox-7665028ac93d", "plaid.com/docs/api/tokens"},
 	{"plaid-token", "access-development-", uuidSet, 36, 8, false, "access-development-95d5e1ce86be", "plaid.com/docs/api/tokens"},
 	{"plaid-token", "access-production-", uuidSet, 36, 8, false, "access-production-b8e76113e750", "plaid.com/docs/api/tokens"},
-	{"braintree-token", "access_token$production$", alnum, 0, 8, false, "access_token$production$Q3Xp3NOs11wO", "gitleaks, paypal-braintree-access-token"},
-	{"braintree-token", "access_token$sandbox$", alnum, 0, 8, false, "access_token$sandbox$jz4N4HlP6b47", "gitleaks, paypal-braintree-access-token"},
+	{"braintree-token", "access_token$production$", dollarSet, 0, 8, false, "access_token$production$Q3Xp3NOs11wO", "gitleaks, paypal-braintree-access-token"},
+	{"braintree-token", "access_token$sandbox$", dollarSet, 0, 8, false, "access_token$sandbox$jz4N4HlP6b47", "gitleaks, paypal-braintree-access-token"},
 	{"mailgun-key", "key-", hexadecimal, 32, 20, true, "key-4f0c0fe2c4d8aa2ba0b4f1a7", "documentation.mailgun.com/docs/mailgun/user-manual/api-key-mgmt"},
 	{"mailgun-key", "pubkey-", hexadecimal, 32, 12, true, "pubkey-9e27da18598f", "documentation.mailgun.com/docs/mailgun/user-manual/api-key-mgmt"},
 	{"brevo-key", "xkeysib-", uuidSet, 81, 8, false, "xkeysib-f46559b82c67", "developers.brevo.com/docs/getting-started"},

@@ -249,8 +249,10 @@ func like(text []byte, head string) bool {
 
 func inBase64(c byte) bool { return isAlnum(c) || c == '+' || c == '/' || c == '=' }
 
-// escapes reports whether text[at-1] is the letter of an escape such as \n.
-func escapes(text []byte, at int) bool { return at > 1 && text[at-2] == '\\' }
+// escapes reports whether text[at-1] is the last character of an escape such as \n or \u003c.
+func escapes(text []byte, at int) bool {
+	return at > 1 && text[at-2] == '\\' || at > 5 && text[at-6] == '\\' && text[at-5] == 'u'
+}
 
 // marked reports whether text[at-1] is a sign of a diff.
 func marked(text []byte, at int) bool {

@@ -112,14 +112,6 @@ var tokenRules = []rule{
 		Not:    []string{"0.4f0c"},
 	},
 	{
-		ID:     "gitlab-pat-routable",
-		About:  "A personal access token with the place where it is valid.",
-		Source: "docs.gitlab.com/security/tokens",
-		Regex:  `\bglpat-[\w-]{27,300}\.[0-9a-z]{2}\.[0-9a-z]{7,9}\b`,
-		Is:     []string{"glpat-q8Zr2LmX0vB7kd92pW7xJm4TnY6sHc1aUeLf.01.f61abx19y"},
-		Not:    []string{"glpat-q8Zr.01"},
-	},
-	{
 		ID:     "salesforce-token",
 		About:  "A session of an organization.",
 		Source: "help.salesforce.com, session ids",

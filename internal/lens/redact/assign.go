@@ -323,8 +323,7 @@ func (a *assignment) newline(c byte) {
 		n = 2
 	}
 	a.at += n
-	colon := a.how >= beside && a.text[a.at-n-1] == ':'
-	if a.lines++; a.lines > 2 && !a.pair || a.lines > 5 || a.words > 0 && !a.pair && !colon && a.lines < 2 {
+	if a.lines++; a.lines > 2 && !a.pair || a.lines > 5 || a.words > 0 && !a.pair {
 		a.stop = true
 		return
 	}

@@ -65,14 +65,6 @@ var placeRules = []rule{
 		Not:    []string{"pub:\n    04:8f:ba:47:f1:b1:4f:85:b1:ce:fb:14:33:08:de:\n    c8:be:d6"},
 	},
 	{
-		ID:     "private-key",
-		About:  "The keys of accounts in the configuration of a network.",
-		Source: "hardhat.org/hardhat-runner/docs/config, getfoundry.sh/cast",
-		Regex:  `\b(?:accounts["']?\s{0,4}[:=]\s{0,4}\[\s{0,8}["'\x60]|fromPrivateKey\(["']|--private-keys? )(0x[0-9a-fA-F]{64})\b`,
-		Is:     []string{`accounts: ["0x460c3f554bce41e549d7295e1ce1f47ed9139005197bedfa196af30ed106fcbe"],`},
-		Not:    []string{`hashes: ["0x460c3f554bce41e549d7295e1ce1f47ed9139005197bedfa196af30ed106fcbe"]`},
-	},
-	{
 		ID:     "wifi-password",
 		About:  "A password in a command to a modem.",
 		Source: "docs.espressif.com/projects/esp-at",
@@ -99,14 +91,6 @@ var placeRules = []rule{
 		Regex:  `(?:\bcode_verifier["']?[=:]\s?["']?([\w.~-]{43,128})|Digest [^\n]{0,200}?\bresponse="?([0-9a-f]{32})|\bNegotiate ([A-Za-z0-9+/]{40,}={0,2}))`,
 		Is:     []string{"code_verifier=q8Zr2LmX0vB7kd92pW7xJm4TnY6sHc1aUeLfKoPi9d8b7", `Authorization: Digest username="ann", response="4f0c0fe2c4d8aa2ba0b4f1a7c33f3d9c"`},
 		Not:    []string{"code_verifier=code_verifier", "Negotiate with them"},
-	},
-	{
-		ID:     "recovery-code",
-		About:  "The codes that replace a second factor.",
-		Source: "docs.github.com/authentication/securing-your-account-with-two-factor-authentication-2fa",
-		Regex:  `(?i)(?:recovery|backup|scratch|rescue|emergency) codes?(?: (?:is|are))?\s{0,4}[:=]?\s{0,8}["']?((?:[a-z0-9]{4,10}(?:-[a-z0-9]{4,10}){1,5}["',\s]{1,6}){0,15}(?:[a-z]{0,9}\d[a-z0-9]{3,9}|[a-z0-9]{3,9}\d)-[a-z0-9]{4,10}(?:-[a-z0-9]{4,10}){0,4})`,
-		Is:     []string{"Recovery code: c5opx-zfcor", "Recovery codes:\n  c5opx-zfcor\n  a1b2c-d3e4f"},
-		Not:    []string{"recovery code path-without-digits", "recovery code is missing"},
 	},
 	{
 		ID:     "totp-seed",

@@ -29,7 +29,7 @@ func (s *Scanner) may(u *use, text []byte, end int) bool {
 	case useToken:
 		k := &s.r.tokens[u.rule]
 		return bytes.HasPrefix(text[start:], []byte(k.Prefix)) &&
-			(!k.Word || start == 0 || !isAlnum(text[start-1]) || escapes(text, start)) &&
+			(!k.Word || start == 0 || !isAlnum(text[start-1]) || escapes(text, start) || afterNumber(text, start)) &&
 			(codeLength(text, start+len(k.Prefix), s.r.sets[u.rule]) >= min(k.Least, 4) ||
 				endsLiteral(text, start+len(k.Prefix)))
 	case useAnchor:

@@ -254,6 +254,15 @@ func escapes(text []byte, at int) bool {
 	return at > 1 && text[at-2] == '\\' || at > 5 && text[at-6] == '\\' && text[at-5] == 'u'
 }
 
+// afterNumber reports whether text[at-1] ends the escape of a character by its number, such as \u003c.
+func afterNumber(text []byte, at int) bool {
+	if at < 6 {
+		return false
+	}
+	_, ok := jsonHex(text[at-6:])
+	return ok
+}
+
 // marked reports whether text[at-1] is a sign of a diff.
 func marked(text []byte, at int) bool {
 	return (text[at-1] == '+' || text[at-1] == '-') && (at == 1 || text[at-2] == '\n' ||

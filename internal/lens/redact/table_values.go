@@ -38,7 +38,7 @@ var publishable = []struct{ prefix, source string }{
 	{"ca-pub-", "support.google.com/adsense/answer/105516"},
 }
 
-// A seal is how a text begins that holds encrypted values, which are meant to be published.
+// A seal is how a text begins that holds encrypted values, public keys or signatures, which are meant to be published.
 type seal struct {
 	open    string // what precedes them
 	end     string // what ends them, empty for the first character that base64 has not, or sealedLines
@@ -61,6 +61,10 @@ var seals = []seal{
 	{"$ANSIBLE_VAULT;", sealedLines, "api_key: !vault |\n  $ANSIBLE_VAULT;1.1;AES256\n  66306563303933623439623062303562666264323732613766", "docs.ansible.com/ansible/latest/vault_guide"},
 	{"BEGIN PGP MESSAGE", "END PGP", "secret: |\n  -----BEGIN PGP MESSAGE-----\n\n  hQEMAq8Zr2LmX0vB7kd92pW7xJm4TnY6sHc1aUeLfKoPi9d8b7c6a1e2f4d3c8b7a\n", "RFC 9580, 6.2"},
 	{"BEGIN PGP SIGNATURE", "END PGP", "token: x\n-----BEGIN PGP SIGNATURE-----\n\niQEzBAEBCAAdFiEEq8Zr2LmX0vB7kd92pW7xJm4TnY6sHc1aUeLfKoPi9d8b7c6a\n", "RFC 9580, 6.2"},
+	{"BEGIN PUBLIC KEY", "END PUBLIC", "-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAx05Sj9agyNA6QwP9MpwD\nFBCciGYL6w7nG+Y5oC76vfJChO5+lHn5rlnP7DwU2wZlo+0aFsgdg8SqWrIH0xeI\n", "RFC 7468, 13"},
+	{"BEGIN RSA PUBLIC KEY", "END RSA", "-----BEGIN RSA PUBLIC KEY-----\nMIIBCgKCAQEAx05Sj9agyNA6QwP9MpwD\nFBCciGYL6w7nG+Y5oC76vfJChO5+lHn5rlnP7DwU2wZlo+0aFsgdg8SqWrIH0xeI\n", "RFC 8017, A.1.1"},
+	{"BEGIN CERTIFICATE", "END CERTIFICATE", "-----BEGIN CERTIFICATE-----\nFBCciGYL6w7nG+Y5oC76vfJChO5+lHn5rlnP7DwU2wZlo+0aFsgdg8SqWrIHpwD\nyscgPnx9ZGJbKNTsRaB5fzZh06GgU0csbB2bIBh2FmTE2npPrmy5mG6ZjpkZn561\n", "RFC 7468, 5"},
+	{"BEGIN PGP PUBLIC KEY", "END PGP", "-----BEGIN PGP PUBLIC KEY BLOCK-----\n\nmQENBFBCciGYL6w7nG+Y5oC76vfJChO5+lHn5rlnP7DwU2wZlo+0aFsgdg8SqpwD\n", "RFC 9580, 6.2"},
 	{"BEGIN AGE ENCRYPTED FILE", "END AGE", "key: |\n  -----BEGIN AGE ENCRYPTED FILE-----\n  YWdlLWVuY3J5cHRpb24ub3JnL3YxCi0+IFgyNTUxOSBxOFpyMkxtWDB2QjdrZDky\n", "age-encryption.org/v1"},
 }
 

@@ -227,8 +227,9 @@ func (e *env) unknownSettings(cmd *cobra.Command) error {
 	if others == nil {
 		return nil
 	}
-	own := *e // whose flags nothing reads
-	root := newRoot(&own, "")
+	own := &env{machine: e.machine} // whose flags nothing reads
+	own.config = e.config
+	root := newRoot(own, "")
 	settings := settingsOf(root)
 	for _, s := range others {
 		is := settings[s.Key]

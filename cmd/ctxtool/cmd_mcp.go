@@ -57,13 +57,13 @@ func runMCP(e *env, o *mcpOptions, _ []string) error {
 	}
 	opt := serve.Options{Version: versionName(), Redact: redacted, Folders: append(st.Folders(), inner.logFolders()...),
 		Store: st, MaxTokens: o.maxTokens, Run: func(ctx context.Context, out io.Writer, args []string) (string, int) {
-			in := *inner
-			in.disk.Stop = ctx.Err
+			m, known := inner.machine, inner.setup
+			m.disk.Stop, m.stdout = ctx.Err, out
 			var err error
-			if in.redactor, err = rules(); err != nil {
+			if known.redactor, err = rules(); err != nil {
 				return err.Error(), exitNothing
 			}
-			return in.call(out, args)
+			return inner.call(m, known, args)
 		}}
 	err = serve.Run(context.Background(), e.stdin, nopCloser{e.stdout}, opt)
 	if errors.Is(err, io.EOF) {
@@ -79,7 +79,7 @@ func (nopCloser) Close() error { return nil }
 
 // bounded returns the environment of commands that read nothing outside the folders of sessions.
 func (e *env) bounded() (*env, error) {
-	in := *e
+	in := &env{machine: e.machine, setup: e.setup, again: e.again}
 	in.stdin, in.gcPercent, in.color, in.noPager, in.configFile = nil, nil, "never", true, ""
 	dirs := append(e.newStore().Folders(), e.logFolders()...)
 	for _, dir := range dirs {
@@ -102,16 +102,16 @@ func (e *env) bounded() (*env, error) {
 	if in.disk.Within == nil {
 		return nil, sessionfmt.Errorf("no agent has sessions here").Hinted("--sessions-dir sets the folder of sessions")
 	}
-	return &in, nil
+	return in, nil
 }
 
-// call runs a command for a client. It does not change its env.
-func (e env) call(out io.Writer, args []string) (notes string, status int) {
+// call runs a command for a client.
+func (e *env) call(m machine, known setup, args []string) (notes string, status int) {
 	var said strings.Builder
-	e.stdout, e.stderr = out, &said
+	m.stderr = &said
 	if e.sessionsDir != "" { // a flag: its default is empty
 		args = append([]string{args[0], "--sessions-dir=" + e.sessionsDir}, args[1:]...)
 	}
-	status = e.again(e, args)
+	status = e.again(m, known, args)
 	return said.String(), status
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // costOf returns what a command says of costs.
-func costOf(t *testing.T, e env, line string) *stats.CostPart {
+func costOf(t *testing.T, e machine, line string) *stats.CostPart {
 	t.Helper()
 	r := e.ran(strings.Fields(line)...)
 	var report struct {

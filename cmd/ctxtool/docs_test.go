@@ -55,7 +55,7 @@ func TestCommandPages(t *testing.T) {
 			page(sub)
 		}
 	}
-	page(newRoot(&env{stdin: os.Stdin}, ""))
+	page(newRoot(&env{machine: machine{stdin: os.Stdin}}, ""))
 	for _, topic := range help.Topics() {
 		text, _ := help.Topic(topic, topicLists())
 		name := "ctxtool_help_" + topic + ".md"
@@ -95,7 +95,7 @@ func grouped(t *testing.T, root *cobra.Command) {
 // TestHelp holds help to what people take in: the program's to 50 lines; a command's to three
 // examples, which its flags allow; and all of it to 80 columns.
 func TestHelp(t *testing.T) {
-	root := newRoot(&env{stdin: os.Stdin}, "")
+	root := newRoot(&env{machine: machine{stdin: os.Stdin}}, "")
 	grouped(t, root)
 	narrow := func(name, text string) {
 		for line := range strings.SplitSeq(text, "\n") {
@@ -152,7 +152,7 @@ func TestHelp(t *testing.T) {
 // that the commands take.
 func TestExamples(t *testing.T) {
 	for _, c := range commands {
-		cmd, _, _ := newRoot(&env{stdin: os.Stdin}, "").Find([]string{c.name})
+		cmd, _, _ := newRoot(&env{machine: machine{stdin: os.Stdin}}, "").Find([]string{c.name})
 		for line := range strings.SplitSeq(cmd.Example, "\n") {
 			line, _, _ = strings.Cut(line, "  #")
 			for part := range strings.SplitSeq(line, " | ") {
@@ -160,7 +160,7 @@ func TestExamples(t *testing.T) {
 				if len(words) == 0 || words[0] != "ctxtool" {
 					continue
 				}
-				one, args, err := newRoot(&env{stdin: os.Stdin}, "").Find(words[1:])
+				one, args, err := newRoot(&env{machine: machine{stdin: os.Stdin}}, "").Find(words[1:])
 				if err = cmp.Or(err, one.ParseFlags(args)); err == nil && one.Args != nil {
 					err = one.Args(one, one.Flags().Args())
 				}
@@ -183,7 +183,7 @@ func TestManPages(t *testing.T) {
 	}
 	dir := cmp.Or(*manDir, t.TempDir())
 	must.Do(os.MkdirAll(dir, 0o755))
-	root := newRoot(&env{stdin: os.Stdin}, "")
+	root := newRoot(&env{machine: machine{stdin: os.Stdin}}, "")
 	commands := slices.DeleteFunc(slices.Clone(root.Commands()), func(c *cobra.Command) bool { return !c.IsAvailableCommand() })
 	about := root.Short + "\n\n# COMMANDS\n"
 	for _, c := range commands {
@@ -308,12 +308,12 @@ func keysOf(v any, seen map[string]bool) {
 // TestCommandNames: each command is found by the name that its line in the table has.
 func TestCommandNames(t *testing.T) {
 	for _, c := range commands {
-		root := newRoot(&env{stdin: os.Stdin}, commandOf([]string{c.name, "x"}))
+		root := newRoot(&env{machine: machine{stdin: os.Stdin}}, commandOf([]string{c.name, "x"}))
 		if cmd, _, err := root.Find([]string{c.name}); err != nil || cmd.Name() != c.name {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
-	if n := len(newRoot(&env{stdin: os.Stdin}, commandOf([]string{"help"})).Commands()); n < len(commands) {
+	if n := len(newRoot(&env{machine: machine{stdin: os.Stdin}}, commandOf([]string{"help"})).Commands()); n < len(commands) {
 		t.Errorf("%d commands of %d", n, len(commands))
 	}
 }

@@ -16,8 +16,8 @@ import (
 // testEnv is what a test runs commands in: a folder, nothing of the user's own, and a disk
 // that syncs nothing, so that many tests can run at a time. Crashes and syncs are tried in
 // sessionfmt, and with the process's own env by TestSynced.
-func testEnv(dir string) env {
-	return env{
+func testEnv(dir string) machine {
+	return machine{
 		stdin:   os.Stdin,
 		disk:    sessionfmt.Disk{Dir: dir, Sync: noSync},
 		environ: []string{"PATH=" + os.Getenv("PATH")},
@@ -35,7 +35,7 @@ type ran struct {
 }
 
 // ran runs a command.
-func (in env) ran(args ...string) *ran {
+func (in machine) ran(args ...string) *ran {
 	r := &ran{}
 	in.stdout, in.stderr = &r.stdout, &r.stderr
 	r.status = in.run(args)
@@ -80,7 +80,7 @@ func dealt[T any](k, many int, all []T) (some []T) {
 
 // TestProcessEnv: outside tests a command runs in what the process has.
 func TestProcessEnv(t *testing.T) {
-	in := processEnv()
+	in := thisMachine()
 	if in.stdin != os.Stdin || in.disk.Dir != "" || in.disk.Sync != nil || in.getenv("PATH") != os.Getenv("PATH") || time.Since(in.now()) > time.Minute {
 		t.Errorf("%+v", in)
 	}

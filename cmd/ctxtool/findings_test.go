@@ -42,7 +42,7 @@ func TestFindingsAgree(t *testing.T) {
 		must.Do(json.Unmarshal(ranIn(root, "ls", "--json", name).stdout.Bytes(), &row))
 		s := must.Get(sessionfmt.Open(name, sessionfmt.Options{}))
 		report := pages.New(replay.New(s, replay.Options{}), s.Leaf())
-		e := &env{now: time.Now}
+		e := &env{machine: machine{now: time.Now}}
 		report.Check = e.checker(name, sessionfmt.Options{})
 		report.Begin(1 << 20)
 		must.Do(report.Wait())

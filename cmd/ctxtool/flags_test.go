@@ -25,7 +25,7 @@ func TestPeriod(t *testing.T) {
 		{since: "yesterday", until: "today"}: {first, first + 2*day - 1},
 		{since: "2026-02-28", until: "2026-02-28T00:00:00Z"}: {first, first},
 	} {
-		if since, until, err := o.check(&e); err != nil || since != want[0] || until != want[1] {
+		if since, until, err := o.check(&env{machine: e}); err != nil || since != want[0] || until != want[1] {
 			t.Errorf("%v: %d %d %v", o, since, until, err)
 		}
 	}
@@ -34,7 +34,7 @@ func TestPeriod(t *testing.T) {
 		{until: "someday"}:                   `--until "someday": ` + times.Err.Error(),
 		{since: "today", until: "yesterday"}: "--until yesterday is before --since today",
 	} {
-		if _, _, err := o.check(&e); err == nil || err.Error() != want {
+		if _, _, err := o.check(&env{machine: e}); err == nil || err.Error() != want {
 			t.Errorf("%v: %v", o, err)
 		}
 	}
@@ -48,7 +48,7 @@ func TestIdleFlags(t *testing.T) {
 		"policy gsh": {"--policy", "pi"}, "pass prune": {"--pass", "superseded"}, "summarizer extract": {"--summarizer", "exec:true"},
 	}
 	idle := 0
-	for _, c := range newRoot(&e, "").Commands() {
+	for _, c := range newRoot(&env{machine: e}, "").Commands() {
 		c.Flags().VisitAll(func(f *pflag.Flag) {
 			with := f.Annotations[onlyWith]
 			if with == nil {

@@ -48,7 +48,7 @@ func TestForms(t *testing.T) {
 	for _, line := range answers {
 		name, _, _ := strings.Cut(line, " ")
 		tried[cmp.Or(commandOf([]string{name}), name)] = true
-		cmd, _, _ := newRoot(&env{stdin: os.Stdin}, commandOf([]string{name})).Find([]string{name})
+		cmd, _, _ := newRoot(&env{machine: machine{stdin: os.Stdin}}, commandOf([]string{name})).Find([]string{name})
 		_, list, _ := strings.Cut(cmd.Flag("format").Usage, "`FORM`: ")
 		forms := strings.Split(list, ", ")
 		for k := range forms {
@@ -76,7 +76,7 @@ func TestForms(t *testing.T) {
 		}
 	}
 	for _, c := range commands {
-		cmd, _, _ := newRoot(&env{stdin: os.Stdin}, c.name).Find([]string{c.name})
+		cmd, _, _ := newRoot(&env{machine: machine{stdin: os.Stdin}}, c.name).Find([]string{c.name})
 		if cmd.Flag("format") != nil && !tried[c.name] {
 			t.Errorf("no form of %s is tried", c.name)
 		}

@@ -109,7 +109,7 @@ func TestAllPoints(t *testing.T) {
 	t.Parallel()
 	e := testEnv("")
 	e.stdout, e.stderr = &bytes.Buffer{}, &bytes.Buffer{}
-	for _, cmd := range newRoot(&e, "").Commands() {
+	for _, cmd := range newRoot(&env{machine: e}, "").Commands() {
 		takes := func(how string) {
 			if !slices.ContainsFunc(append(stateAt, entryAt...), func(words string) bool {
 				return strings.HasPrefix(words, cmd.Name()+" S") && strings.Contains(words+" ", how+" ")

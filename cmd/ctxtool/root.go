@@ -13,16 +13,12 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"ctxtool/compact"
 	"ctxtool/internal/base/help"
 	"ctxtool/internal/lens/gate"
-	"ctxtool/internal/lens/redact"
-	"ctxtool/internal/out/config"
 	"ctxtool/internal/out/page"
 	"ctxtool/internal/out/show"
-	"ctxtool/internal/out/terminal"
 	"ctxtool/internal/read/ops"
 	"ctxtool/internal/read/phrase"
 	"ctxtool/internal/read/store"
@@ -35,75 +31,12 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// env is the environment of a command, and its global settings. Each test has its own, so
-// tests run in parallel.
-type env struct {
-	stdin          *os.File
-	stdout, stderr io.Writer
-	disk           sessionfmt.Disk
-	environ        []string // NAME=VALUE; the last one of a name counts
-	home           string   // the user's folder, empty where there is none
-	configDir      string   // the user's configuration folder, likewise
-	now            func() time.Time
-	zone           *time.Location // of local time; nil for UTC
-	wait           time.Duration  // how long to wait for a lock; 0 is the default of sessionfmt
+// run runs a command line and returns its exit status.
+func (m machine) run(args []string) int { return m.runWith(setup{}, args) }
 
-	gcPercent func(percent int) int // of debug; nil where other commands run in the process
-
-	again func(e env, args []string) int // runs another command; of serve
-
-	config      *config.Config
-	configFile  string // of --config
-	sessionsDir string
-	archive     string // the setting archive
-	color       string // see screen
-	pager       string // the command; empty for what the environment names
-	noPager     bool
-	redactor    *redact.Redactor // redacts every session before it is read; nil without --redact
-	asIs        bool             // or what it prints, if it writes sessions
-	said        *redact.Run      // redacts plans; may be nil
-	leaks       *redact.Redactor // finds secrets in answers, which then fail; nil without --fail-on-secret
-
-	args     []string // as typed
-	anywhere bool     // without arguments a session of any folder will do
-	quiet    bool     // nothing besides the answer
-	json     bool     // answer in JSON
-	redact   bool     // what is read, or what a command prints that writes sessions
-	leakless bool     // fail on a secret
-	aside    *aside   // what is said besides it
-	// store returns newStore's, whose files are listed once.
-	store  func() store.Store
-	opened []io.Closer // until the command ends; see held
-
-	checks []func() error // of the flags of the command that is made; see before
-	taken  []string       // flags of some commands that it takes; see help.Take
-}
-
-func processEnv() env {
-	e := env{
-		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, environ: os.Environ(),
-		now: time.Now, zone: time.Local, gcPercent: debug.SetGCPercent,
-	}
-	e.disk.Temporary = (&terminal.Interrupts{Status: exitNothing}).Note
-	e.home, _ = os.UserHomeDir()
-	e.configDir, _ = os.UserConfigDir()
-	return e
-}
-
-// getenv returns the value of an environment variable, or "" if it is not set.
-func (e *env) getenv(name string) (value string) {
-	for _, v := range e.environ {
-		if key, text, _ := strings.Cut(v, "="); key == name {
-			value = text
-		}
-	}
-	return value
-}
-
-// run runs a command line and returns its exit status. It does not change its env.
-func (in env) run(args []string) int {
-	e := &in
-	e.again, e.args, e.aside = env.run, args, &aside{}
+// runWith runs a command line of which something is known before.
+func (m machine) runWith(known setup, args []string) int {
+	e := &env{machine: m, setup: known, args: args, aside: &aside{}, again: machine.runWith}
 	e.store = sync.OnceValue(func() store.Store { return e.newStore().Once() })
 	var drop func()
 	if e.disk.Skipped == nil { // serve has it for its calls
@@ -445,5 +378,5 @@ func noEmptyFlags(cmd *cobra.Command) (err error) {
 
 func main() {
 	debug.SetTraceback("none") // out of memory is one line; GOTRACEBACK=all prints the rest
-	os.Exit(processEnv().run(os.Args[1:]))
+	os.Exit(thisMachine().run(os.Args[1:]))
 }

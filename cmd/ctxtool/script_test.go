@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 		writesForever()
 	}
 	if program := filepath.Base(os.Args[0]); strings.TrimSuffix(program, ".exe") == "ctxtool" {
-		in := processEnv()
+		in := thisMachine()
 		in.disk.Sync, in.wait = noSync, 300*time.Millisecond
 		os.Exit(in.run(os.Args[1:]))
 	}
@@ -64,7 +64,7 @@ func withProgram(m *testing.M) int {
 
 // writesForever begins a file, says so, and is never done with it: a command that is interrupted.
 func writesForever() {
-	in := processEnv()
+	in := thisMachine()
 	f, err := in.disk.Create(os.Args[1])
 	if err != nil {
 		panic(err)

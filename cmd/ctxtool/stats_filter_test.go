@@ -71,7 +71,7 @@ func TestMayFit(t *testing.T) {
 		{project: "parcel", period: period{since: "2026-02-01"}}: {false, false},
 		{model: "any", project: "/home/u/parcel"}:                {true, true},
 	} {
-		only := must.Get(flags.check(&e))
+		only := must.Get(flags.check(&env{machine: e}))
 		if got := [2]bool{only.MayFit(e.disk, session), only.MayFit(e.disk, odd)}; got != want {
 			t.Errorf("%+v: %v, want %v", flags, got, want)
 		}

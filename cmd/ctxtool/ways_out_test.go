@@ -229,7 +229,7 @@ var silent = []string{"branch", "completion", "config", "count", "help", "models
 // it.
 func TestRedactionFlags(t *testing.T) {
 	t.Parallel()
-	for _, cmd := range newRoot(&env{stdin: os.Stdin}, "").Commands() {
+	for _, cmd := range newRoot(&env{machine: machine{stdin: os.Stdin}}, "").Commands() {
 		for _, flag := range []string{"redact", "fail-on-secret"} {
 			has, runs := help.Takes(cmd, flag), !slices.Contains(silent, cmd.Name()) && !cmd.Hidden
 			if runs && !has {

@@ -301,9 +301,7 @@ func (o *writeFlags) many(e *env, files []listedFile) (all []*plan.Plan, err err
 	}
 	work := func(f listedFile, _ func(done, size int64)) *noted {
 		t := &noted{}
-		own := *e
-		own.stderr = &t.notes
-		p, err := o.make(&own, f)
+		p, err := o.make(e.noting(&t.notes), f)
 		if p != nil {
 			p.Close()
 		}

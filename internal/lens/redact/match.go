@@ -116,6 +116,9 @@ func (s *Scanner) rejoined(dst []hit, text []byte, m brokenMatch) []hit {
 	r := s.r.rules[k]
 	joined := append(append(s.encoded[:0], text[start:end]...), text[from:to]...)
 	s.encoded = joined
+	if is, _ := s.dfa(k).run(joined, 0); !is {
+		return dst
+	}
 	groups := r.first().FindSubmatchIndex(joined)
 	if groups == nil || groups[0] > 0 {
 		return dst

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -20,7 +22,7 @@ var answers = []string{
 	"search --recent 5 S", "cache S", "cache DIR", "check S", "check DIR", "compact S", "lost S", "keep DIR --to kept", "config", "cost S", "cost DIR", "count S", "diff S root leaf", "doctor S", "doctor DIR",
 	"diff S root leaf --entries", "edit S leaf --omit", "label S leaf x", "log S", "log S --request 0", "ls DIR", "migrate S", "label --session S x",
 	"patch S --remove-tool bash --why x", "policies", "prune S", "redact S", "redact DIR", "reduce S --policy gsh --window 200", "render S", "repair S", "replay S", "search the DIR", "show S", "simulate S", "simulate DIR", "stats S --lens cost", "stats DIR --lens cost",
-	"models claude", "status S", "reduce --pass strip-thinking S", "trace S the", "trace S --blame leaf", "log --tree S", "reduce --pass truncate:max=20 S", "undo UNDO",
+	"models claude", "origin note.txt --sessions-dir repo", "status S", "reduce --pass strip-thinking S", "trace S the", "trace S --blame leaf", "log --tree S", "reduce --pass truncate:max=20 S", "undo UNDO",
 }
 
 // needed are flags that an answer requires in some form.
@@ -47,6 +49,10 @@ func TestForms(t *testing.T) {
 	tried := map[string]bool{}
 	for _, line := range answers {
 		name, _, _ := strings.Cut(line, " ")
+		if name == "origin" && !repository(t, dir, demo) {
+			tried[name] = true
+			continue
+		}
 		tried[cmp.Or(commandOf([]string{name}), name)] = true
 		cmd, _, _ := newRoot(&env{machine: machine{stdin: os.Stdin}}, commandOf([]string{name})).Find([]string{name})
 		_, list, _ := strings.Cut(cmd.Flag("format").Usage, "`FORM`: ")
@@ -81,4 +87,25 @@ func TestForms(t *testing.T) {
 			t.Errorf("no form of %s is tried", c.name)
 		}
 	}
+}
+
+// repository makes a git repository of a folder, with a file and the session of somebody who worked there. It reports
+// whether there is git.
+func repository(t *testing.T, dir string, session []byte) bool {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Log("left out: the forms of origin, without git(1)")
+		return false
+	}
+	must.Do(os.MkdirAll(filepath.Join(dir, "repo"), 0o700))
+	cwd := regexp.MustCompile(`"cwd":"[^"]*"`)
+	must.Do(os.WriteFile(filepath.Join(dir, "repo", "s.jsonl"), cwd.ReplaceAll(session, []byte(`"cwd":"`+filepath.ToSlash(dir)+`"`)), 0o600))
+	must.Do(os.WriteFile(filepath.Join(dir, "note.txt"), []byte("A note.\n"), 0o600))
+	for _, args := range [][]string{{"init", "-q"}, {"add", "note.txt"}, {"commit", "-q", "-m", "a note"}} {
+		git := exec.Command("git", append([]string{"-c", "user.name=Mara", "-c", "user.email=m@example.org", "-C", dir}, args...)...)
+		git.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
+		if out, err := git.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v: %s", args, err, out)
+		}
+	}
+	return true
 }

@@ -97,7 +97,7 @@ func (a *assignment) candidate(start, end int, quoted bool) {
 		a.how = beside
 	}
 	if !quoted && after < len(text) && text[after] == '(' {
-		if name := string(lowered(v[bytes.LastIndexByte(v, '.')+1:])); fillCalls[name] && a.words == 0 {
+		if fillCalls[string(lowered(v[bytes.LastIndexByte(v, '.')+1:]))] && a.words == 0 {
 			a.at, a.how = after, assigns // getByLabel("Password").fill("X")
 			return
 		}

@@ -1,8 +1,16 @@
 package redact
 
 import (
+	"bytes"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
 	"strings"
 	"testing"
+
+	"ctxtool/internal/test/must"
 )
 
 // TestJoints: the parts of a token are found whatever lies between them, and what only follows a token stays.
@@ -74,5 +82,35 @@ func TestDumps(t *testing.T) {
 	plain := "00000000  41 3d 31 0a 54 4f 4b 45  4e 3d 31 32 33 34 35 36  |A=1.TOKEN=123456|\n"
 	if left := r.Text(plain); left != plain {
 		t.Errorf("%q changes to %q", plain, left)
+	}
+}
+
+// TestFramed: all lines of a key are found at once, each in an object or a command of its own, and from its last line
+// too: not one at a time, of which there is a limit.
+func TestFramed(t *testing.T) {
+	lines := strings.Split(strings.TrimSpace(string(pem.EncodeToMemory(&pem.Block{
+		Type: "PRIVATE KEY", Bytes: must.Get(x509.MarshalPKCS8PrivateKey(must.Get(rsa.GenerateKey(rand.Reader, 2048)))),
+	}))), "\n")
+	for _, frame := range []string{
+		`{"log": "$\n", "stream": "stdout"}`, `{"stream":"stderr","message":"$","pod":"web-1"}`, "echo '$' >> /etc/app/server.pem",
+		`<line no="1"><![CDATA[$]]></line>`, `(stdout) writer.write("$\r\n", encoding="ascii", flush=True)`,
+	} {
+		for from := range 2 {
+			var text []string
+			for _, line := range lines[from:] {
+				text = append(text, strings.ReplaceAll(frame, "$", line))
+			}
+			line := must.Get(json.Marshal(map[string]any{"type": "message", "id": "a1b2c3d4", "message": map[string]any{
+				"role": "user", "content": strings.Join(text, "\n")}}))
+			is, err := filtered(mustNew(Options{}), bytes.NewReader(append(line, '\n')))
+			if err != nil {
+				t.Errorf("%s, from line %d: %v", frame, from, err)
+			}
+			for k, line := range lines[1 : len(lines)-1] {
+				if len(line) > 40 && bytes.Contains(is, []byte(line)) {
+					t.Errorf("%s, from line %d: line %d is left", frame, from, k)
+				}
+			}
+		}
 	}
 }

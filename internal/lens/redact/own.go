@@ -293,6 +293,7 @@ const longestHeader = 256
 // dataLines returns where lines of data begin and end, from text[at] on.
 func dataLines(text []byte, at int) (start, end int) {
 	start, end = at, at
+	last := false // the line before is framed like this one, which may be short
 	for gap, most := 0, longestHeader; at < len(text) && gap < most; {
 		if !inBase64(text[at]) || at > 0 && text[at-1] == '\\' {
 			if bytes.HasPrefix(text[at:], []byte("-----")) {
@@ -312,7 +313,7 @@ func dataLines(text []byte, at int) (start, end int) {
 			start, end, gap, most = at, next, 0, longestJoint
 		case n >= keyLine:
 			end, gap = next, 0
-		case end > start && (text[next-1] == '=' ||
+		case end > start && (text[next-1] == '=' || last && n > 3 ||
 			n > 3 && bytes.Contains(text[next:min(len(text), next+longestJoint)], []byte("-----END"))):
 			return start, next
 		case n >= minPart && end > start:
@@ -320,9 +321,31 @@ func dataLines(text []byte, at int) (start, end int) {
 		default:
 			gap += n
 		}
-		at = next
+		if at, last = framed(text, at, next); !last {
+			at = next
+		}
 	}
 	return start, end
+}
+
+// framed returns where the next line has what text[start:end] is in its own: both have the same before and after it, as
+// in {"log": "...", "stream": "stdout"}.
+func framed(text []byte, start, end int) (next int, ok bool) {
+	if end-start < keyLine {
+		return end, false
+	}
+	from, tail := max(0, start-longestMargin), text[end:min(len(text), end+longestBetween)]
+	margin := text[from+bytes.LastIndexByte(text[from:start], '\n')+1 : start]
+	n := bytes.IndexByte(tail, '\n')
+	if n <= 0 || len(margin) == 0 {
+		return end, false
+	}
+	tail, next = tail[:n], end+n+1
+	size, all := alike(margin, text[next:])
+	next += size
+	for end = next; end < len(text) && inBase64(text[end]); end++ {
+	}
+	return next, all && end > next && bytes.HasPrefix(text[end:], tail)
 }
 
 // linesBefore returns where the lines of data before text[at] begin and end.

@@ -40,8 +40,9 @@ var ErrLeft = errors.New("still contains a likely secret after redaction")
 // errBroken is the error if a line was JSON and its redacted form is not.
 var errBroken = errors.New("would not be valid JSON after redaction")
 
-// maxRounds limits how often a line is searched, since removing one secret may reveal another.
-const maxRounds = 8
+// maxRounds limits how often a line is searched, since removing one secret may reveal another: a line of a key the next
+// one, where each stands in an object of its own.
+const maxRounds = 64
 
 // NewRun returns a run for a new session.
 func (r *Redactor) NewRun() *Run {

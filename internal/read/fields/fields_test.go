@@ -1,5 +1,7 @@
 package fields_test
 
+//lint:file-ignore U1000 the fields are read by reflection.
+
 import (
 	"fmt"
 	"slices"

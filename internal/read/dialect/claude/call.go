@@ -111,6 +111,7 @@ type delegation struct {
 
 // A delegatedLine is the line of a sub-agent's answer.
 type delegatedLine struct {
+	//lint:ignore U1000 a shape that is a field begins with raw
 	raw, uuid, timestamp, requestId jsonl.Value
 
 	typ     jsonl.Value `jsonl:"type"`

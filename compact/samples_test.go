@@ -52,7 +52,8 @@ func TestSamples(t *testing.T) {
 // contenders returns each pass as a policy by itself, and the policies.
 func contenders() (all []*compact.Policy) {
 	for _, pass := range compact.Passes() {
-		all = append(all, &compact.Policy{Name: pass.Name, Counter: &tokens.Pi, Layers: []compact.Layer{{Pass: pass, Options: pass.Defaults}}})
+		layer := compact.Layer{Pass: pass, Options: pass.Defaults}
+		all = append(all, &compact.Policy{Name: pass.Name, Counter: &tokens.Pi, Layers: []compact.Layer{layer}})
 	}
 	for _, p := range compact.Policies {
 		all = append(all, must.Get(p.With("")))

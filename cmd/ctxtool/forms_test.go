@@ -98,10 +98,12 @@ func repository(t *testing.T, dir string, session []byte) bool {
 	}
 	must.Do(os.MkdirAll(filepath.Join(dir, "repo"), 0o700))
 	cwd := regexp.MustCompile(`"cwd":"[^"]*"`)
-	must.Do(os.WriteFile(filepath.Join(dir, "repo", "s.jsonl"), cwd.ReplaceAll(session, []byte(`"cwd":"`+filepath.ToSlash(dir)+`"`)), 0o600))
+	session = cwd.ReplaceAll(session, []byte(`"cwd":"`+filepath.ToSlash(dir)+`"`))
+	must.Do(os.WriteFile(filepath.Join(dir, "repo", "s.jsonl"), session, 0o600))
 	must.Do(os.WriteFile(filepath.Join(dir, "note.txt"), []byte("A note.\n"), 0o600))
 	for _, args := range [][]string{{"init", "-q"}, {"add", "note.txt"}, {"commit", "-q", "-m", "a note"}} {
-		git := exec.Command("git", append([]string{"-c", "user.name=Mara", "-c", "user.email=m@example.org", "-C", dir}, args...)...)
+		git := exec.Command("git", append([]string{"-c", "user.name=Mara", "-c", "user.email=m@example.org"}, args...)...)
+		git.Dir = dir
 		git.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
 		if out, err := git.CombinedOutput(); err != nil {
 			t.Fatalf("git %v: %v: %s", args, err, out)

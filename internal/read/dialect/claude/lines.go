@@ -350,14 +350,16 @@ type systemLine struct {
 	durationMs, failedHookErrorIndexes, hasOutput, hookAdditionalContext, hookCount                 fields.Kept
 	hookErrors, level, mcp_servers, messageCount, preventedContinuation, toolUseID, stopReason, url fields.Kept
 
-	commandRun, error, maxRetries, retryAttempt, retryInMs, source fields.Unread
+	commandRun                                  fields.Unread
+	maxRetries, retryAttempt, retryInMs, source fields.Kept
+	error                                       fields.Value[fields.Free]
 
 	compactMetadata      compactMetadataFields
 	snipMetadata         struct{ removedUuids fields.Read }
 	hookInfos            struct{ command, durationMs fields.Kept }
 	microcompactMetadata struct {
 		clearedAttachmentUUIDs, compactedToolIds fields.Read
-		preTokens, tokensSaved, trigger          fields.Unread
+		preTokens, tokensSaved, trigger          fields.Kept
 	}
 }
 

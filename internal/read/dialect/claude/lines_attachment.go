@@ -21,7 +21,7 @@ type attachmentFields struct {
 	hookSuccess           hookSuccessAttachment           `jsonl:"<hook_success>"`
 	hookSystemMessage     hookAdditionalContextAttachment `jsonl:"<hook_system_message>"`
 	instructions          fields.Unread                   `jsonl:"<instructions>"`
-	maxTurnsReached       fields.Unread                   `jsonl:"<max_turns_reached>"`
+	maxTurnsReached       fields.Free                     `jsonl:"<max_turns_reached>"`
 	mcpInstructionsDelta  mcpInstructionsDeltaAttachment  `jsonl:"<mcp_instructions_delta>"`
 	nestedMemory          nestedMemoryAttachment          `jsonl:"<nested_memory>"`
 	todoReminder          todoReminderAttachment          `jsonl:"<todo_reminder>"`
@@ -34,7 +34,7 @@ type attachmentFields struct {
 	sessionContext        sessionContextAttachment        `jsonl:"<session_context>"`
 	skillListing          skillListingAttachment          `jsonl:"<skill_listing>"`
 	taskReminder          taskReminderAttachment          `jsonl:"<task_reminder>"`
-	totalTokensReminder   fields.Unread                   `jsonl:"<total_tokens_reminder>"`
+	totalTokensReminder   fields.Free                     `jsonl:"<total_tokens_reminder>"`
 }
 
 type agentListingDeltaAttachment struct {

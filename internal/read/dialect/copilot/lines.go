@@ -71,17 +71,23 @@ type dataFields struct {
 	summaryContent, toolCallId, transformedContent, newModel, selectedModel, source         fields.Read
 
 	accountingSnapshot, agentDescription, agentDisplayName, agentMetrics, agentMode, agentName        fields.Unread
-	agentType, allowedTools, alreadyInUse, behaviorModelId, checkpointNumber                          fields.Unread
-	checkpointPath, codeChanges, compactionAttemptId, contentId, contentLength, contextTier           fields.Unread
+	agentType, alreadyInUse, behaviorModelId, checkpointNumber                                        fields.Unread
+	allowedTools                                                                                      fields.Kept
+	checkpointPath, codeChanges, compactionAttemptId, contextTier                                     fields.Unread
+	contentId, contentLength                                                                          fields.Kept
 	conversationTokens, currentModel, currentTokens, customToolCallCount, delivery                    fields.Unread
-	description, disableModelInvocation, durationMs, eventCount, eventsFileSizeBytes                  fields.Unread
+	disableModelInvocation, durationMs, eventCount, eventsFileSizeBytes                               fields.Unread
+	description                                                                                       fields.Kept
 	executionMode, failureReason, fileEdits, firstDispatchedModel, interTokenLatencyMs                fields.Unread
-	interactionId, invokedAtTurn, isAutopilotContinuation, isUserRequested, kind                      fields.Unread
+	interactionId, isAutopilotContinuation, isUserRequested, kind                                     fields.Unread
+	invokedAtTurn                                                                                     fields.Kept
 	maxOutputTokens, message, messageId, messages, messagesRemoved, modelCall                         fields.Unread
 	modelCallDurationMs, modelDisplayName, modelInfo, modelMetrics, modelSelectionSource              fields.Unread
 	multiTurn, originatingMessageId, orphanToolCallCount, outcome, outcomeReason                      fields.Unread
-	outputTokens, outputTtftMs, parentAgentTaskId, parentToolCallId, path, pluginName                 fields.Unread
-	pluginVersion, postCompactionTokens, preCompactionMessagesLength, preCompactionTokens             fields.Unread
+	outputTokens, outputTtftMs, parentAgentTaskId, parentToolCallId                                   fields.Unread
+	path, pluginName                                                                                  fields.Kept
+	postCompactionTokens, preCompactionMessagesLength, preCompactionTokens                            fields.Unread
+	pluginVersion                                                                                     fields.Kept
 	previousModel, previousReasoningEffort, producer, providerModelMetrics, quotaSnapshots            fields.Unread
 	reason, reasoningEffort, reasoningSummary, remoteSteerable, requestId                             fields.Unread
 	requestMessages, requestSettings, response, responseChunk, responseOwnUndefinedProperties         fields.Unread
@@ -90,7 +96,8 @@ type dataFields struct {
 	startTime, supportedNativeDocumentMimeTypes, systemTokens, taskModelSource, timestampMs           fields.Unread
 	tokenAccountingBasis, tokenLimit, tokensRemoved, toolCount, toolDefinitionsTokens                 fields.Unread
 	toolName, toolTelemetry, toolTitle, tools, totalApiDurationMs, totalNanoAiu                       fields.Unread
-	totalPremiumRequests, totalTokens, totalToolCalls, trigger, ttftMs, turn, turnId                  fields.Unread
+	totalPremiumRequests, totalTokens, totalToolCalls, ttftMs, turn, turnId                           fields.Unread
+	trigger                                                                                           fields.Kept
 	unmatchedToolResultCount, usageAccountingWatermarks, version                                      fields.Unread
 
 	attachments          attachmentsFields
@@ -144,7 +151,7 @@ type systemData struct {
 }
 
 type attachmentsFields struct {
-	directory fields.Unread   `jsonl:"<directory>"`
+	directory fields.Free     `jsonl:"<directory>"`
 	file      fileAttachments `jsonl:"<file>"`
 }
 

@@ -38,13 +38,13 @@ type answerMessage struct {
 
 type messageFields struct {
 	id, timestamp  jsonl.Value
-	displayContent fields.Unread
+	displayContent fields.Value[fields.Free]
 
 	content []Part
 }
 
 type answerFields struct {
-	thoughts fields.Unread
+	thoughts fields.Value[fields.Free]
 
 	model  jsonl.Value
 	tokens struct{ raw, input, cached, tool, output, thoughts, total jsonl.Value }
@@ -62,7 +62,9 @@ type message struct {
 
 // A call is what is read of one besides its result.
 type call struct {
-	agentId, description, displayName, renderOutputAsMarkdown, resultDisplay fields.Unread
+	agentId                                          fields.Unread
+	description, displayName, renderOutputAsMarkdown fields.Kept
+	resultDisplay                                    fields.Value[fields.Free]
 
 	id, name, status, timestamp jsonl.Value
 

@@ -369,7 +369,7 @@ type assistantMessage struct {
 	timestamp                                                                                fields.Read
 
 	xyz                                              fields.Kept
-	durationMs, providerThinkingLevel, rawStopReason fields.Unread
+	durationMs, providerThinkingLevel, rawStopReason fields.Kept
 
 	content     assistantContentFields
 	diagnostics diagnosticsFields
@@ -388,7 +388,7 @@ type systemMessage struct {
 type toolResultMessage struct {
 	isError, prunedAt, timestamp, toolCallId, toolName fields.Read
 	details                                            fields.Free
-	durationMs                                         fields.Unread
+	durationMs                                         fields.Kept
 
 	nestedCalls struct {
 		fields.Free

@@ -28,8 +28,10 @@ type everyLine struct {
 
 	cwd, sessionId, version fields.Read
 
-	agentColor, agentName, agentRound, agentRunId, backgroundTurn, contextWindowSize fields.Unread
-	daemonPromptId, goalContext, isSidechain, provenance                             fields.Unread
+	agentColor, agentRound, agentRunId, backgroundTurn, contextWindowSize fields.Unread
+	agentName                                                             fields.Kept
+	daemonPromptId, goalContext, provenance                               fields.Unread
+	isSidechain                                                           fields.Kept
 
 	systemPayload []systemPayloadFields
 }
@@ -86,8 +88,12 @@ type partsFields struct {
 type systemPayloadFields struct {
 	customTitle fields.Read
 
-	completedToolCallIds, displayText, filesRead, hiddenInvocation, history, kind, outputHistoryItems fields.Unread
-	phase, rawCommand, sentToModel, snapshot, snapshots, source, status, titleSource, userText        fields.Unread
+	completedToolCallIds, filesRead                            fields.Unread
+	displayText, hiddenInvocation, kind                        fields.Kept
+	outputHistoryItems                                         fields.Value[fields.Free]
+	history                                                    fields.Value[fields.Free]
+	snapshot, snapshots, source, status, titleSource, userText fields.Unread
+	phase, rawCommand, sentToModel                             fields.Kept
 
 	compressedHistory compressedHistoryFields
 	uiEvent           eventFields

@@ -39,12 +39,13 @@ func newFramed(in io.Reader, out *answers) framed {
 			case code != 0:
 				out.refuse(code, why)
 			default:
-				if id, call := identify(line); call && id != "" {
+				message := canonical(line)
+				if id, call := identify(message); call && id != "" {
 					out.mu.Lock()
 					out.open[id] = true
 					out.mu.Unlock()
 				}
-				if _, gone := w.Write(append(jsonl.Trim(line), '\n')); gone != nil {
+				if _, gone := w.Write(message); gone != nil {
 					return
 				}
 			}
@@ -97,6 +98,25 @@ func judge(line []byte) (code int, why string) {
 		return invalidRequest, "params: must be an object"
 	}
 	return 0, ""
+}
+
+// canonical returns a message as a line with each field once and an id of valid UTF-8. The SDK
+// repeats the id of a request as it decoded it, so the two decoders must not read it differently.
+func canonical(message []byte) []byte {
+	v, _ := jsonl.ParseValue(message)
+	line := []byte(`{"jsonrpc":"2.0"`)
+	if id := v.Get("id"); id.IsString() {
+		text := jsonl.ReplaceInvalidUTF8(id.AppendText(nil))
+		line = jsonl.AppendQuoted(append(line, `,"id":`...), string(text))
+	} else if id.Exists() {
+		line = append(append(line, `,"id":`...), id...)
+	}
+	for _, name := range []string{"method", "params", "result", "error"} {
+		if field := v.Get(name); field.Exists() {
+			line = append(append(append(append(line, `,"`...), name...), `":`...), field...)
+		}
+	}
+	return append(line, "}\n"...)
 }
 
 // An answers is the stream to a client. Several write to it, each a line at a time.

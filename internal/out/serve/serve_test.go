@@ -27,7 +27,7 @@ func serveFrames(t *testing.T, frames io.Reader) []string {
 	dir := t.TempDir()
 	var out closer
 	err := Run(context.Background(), frames, &out, Options{
-		Version: "test", Folders: []string{dir}, Store: store.In(sessionfmt.Disk{}, dir), MaxTokens: 1000,
+		Version: "test", Folders: []string{dir}, Store: store.In(sessionfmt.Disk{}, dir), MaxTokens: 1000, Redact: strings.Clone,
 		Run: func(_ context.Context, w io.Writer, args []string) (string, int) {
 			fmt.Fprintf(w, "%q", args)
 			return "", 0
@@ -48,6 +48,8 @@ func FuzzFrames(f *testing.F) {
 	f.Add([]byte(`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`))
 	f.Add([]byte(`{"jsonrpc":"2.0","id":null,"method":"tools/call","params":[]}`))
 	f.Add([]byte(`{"jsonrpc":"2.0","id":7,"result":{}}` + "\n" + `{"jsonrpc":"2.0","id":"\ud800","method":"\u0000"}`))
+	f.Add([]byte("{\"jsonrpc\":\"2.0\",\"id\":\"\x90\x90\",\"method\":\"ping\"}\n" +
+		`{"jsonrpc":"2.0","id":1,"id":"twice","ID":3,"method":"ping","Method":"x"}`))
 	f.Fuzz(func(t *testing.T, frames []byte) {
 		ping := `{"jsonrpc":"2.0","id":"the-last","method":"ping"}` + "\n"
 		got := serveFrames(t, strings.NewReader(string(frames)+"\n"+ping))

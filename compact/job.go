@@ -78,7 +78,7 @@ type UndoCost struct {
 	Entries int `json:"entries"` // entries that undo appends if only settings follow the batch
 	// entries that it appends if something else follows; 0 if it then cannot
 	Later int `json:"later,omitempty"`
-	// tokens from the first changed message on, the most that can be rebilled
+	// tokens from the first changed message on, at most
 	Rebilled int      `json:"rebilled"`
 	Cost     *float64 `json:"cost,omitempty"` // of rebilling them, in dollars
 }

@@ -186,9 +186,7 @@ type Reduction struct {
 	Policy  string `json:"policy"`       // of single passes their names, with commas
 	Counter string `json:"counter"`      // what counts tokens
 	Window  int64  `json:"window"`       // tokens
-	// where it comes from: `given`, `baseline`, `policy`, `session` (recorded by the agent), the models
-	// table (`exact`, `dated`, `bare`: the kind of match), or `recorded`: the largest recorded prompt with
-	// its answer, which exceeds the table's window
+	// as `windowFrom` of the lens `context`, or `policy`
 	WindowFrom string       `json:"windowFrom"`
 	Before     int          `json:"tokensBefore"`
 	After      int          `json:"tokensAfter"`

@@ -28,7 +28,7 @@ var schemaMark = regexp.MustCompile(`(?m)^<!-- struct ((?:[\w/]+\.\w+ ?)+)(?:les
 // TestSchemas holds the tables of formats.md to the structs that are printed: a row a
 // field, by its tag and its comment.
 func TestSchemas(t *testing.T) {
-	s := structs{packages: map[string]*parsedPackage{}, earlier: map[string]string{}}
+	s := structs{packages: map[string]*parsedPackage{}, earlier: map[string]place{}}
 	data := must.Get(os.ReadFile("formats.md"))
 	s.sections = sectionsOf(string(data))
 	tables := 0
@@ -36,7 +36,7 @@ func TestSchemas(t *testing.T) {
 		tables++
 		mark := schemaMark.FindStringSubmatch(was)
 		first, _, _ := strings.Cut(was, "\n")
-		out := first + "\n| key | type: what |\n|---|---|\n"
+		out := first + "\n| key | what |\n|---|---|\n"
 		s.less = strings.Fields(mark[2])
 		var rows []row
 		s.section = s.sections[strings.Fields(mark[1])[0]]
@@ -66,10 +66,48 @@ type parsedPackage struct {
 type structs struct {
 	packages map[string]*parsedPackage
 	sections map[string]string // links to the sections of structs that have a table, by the struct's name
-	earlier  map[string]string // where another table has the rows of a struct
-	section  string            // of the table that is made
+	earlier  map[string]place  // the first rows of each struct
+	section  string            // the section of the current table, as a link
 	less     []string          // the keys of fields that have a table of their own
 }
+
+// A place is a key whose rows describe a struct, and the section with these rows.
+type place struct{ key, section string }
+
+// commonKeys are the keys that the section "Common keys" of formats.md explains, with the comments that say
+// no more than it does. A row of such a key has the one word commonKey.
+var commonKeys = map[string][]string{
+	"entry":              {"", "id of the answer", "of the message", "the entry's id"},
+	"id":                 {"of the entry", "id of the entry", "of that entry", "of the entry that did it"},
+	"line":               {"", "in the file, from 1", "of that entry", "of that entry, from 1", "line of that entry, from 1", "of the entry", "from 1"},
+	"time":               {"", "of that entry", "of that entry, as in the file", "of the entry, as in the file", "the entry's timestamp as in the file", "as it stands in the file", "of the entry"},
+	"kind":               {"the role of a message, else the type", "as in a tree", "the role of a message, else the type of the entry"},
+	"written_at":         {"of the entry", "of that entry", "when its entry was written"},
+	"on_path":            {"it is on the path to the leaf", "the entry is on the path to the leaf", "the answer is on the path to the leaf"},
+	"active":             {"on the path to the leaf"},
+	"agent`, `certainty": {""},
+	"file":               {"", "as in `files[]`", "of several"},
+	"tool":               {"its name"},
+	"project":            {"the header's folder"},
+	"session":            {"the header's id", ""},
+	"model":              {"`provider/id`"},
+	"op":                 {"the op of its patch", "the operation of its patch", "the op of that transform"},
+	"request":            {"", "from 0"},
+	"context":            {"size of the context in tokens ([figures](figures.md))", "size of the context at the leaf in tokens ([figures](figures.md))"},
+	"estimated":          {"a part of `context`, or all of it", "no usage has told all of it"},
+	"prices":             {"date of the price table", "date of the table of prices", "the date of the table of prices", "the date of the table"},
+	"recorded":           {"the part of it that is recorded"},
+	"noSubagents":        {"calls of sub-agents are not in `cost`: `--no-subagents`"},
+	"unreadSubagents":    {"sub-agents that could not be read: they are not in `cost`"},
+	"unpriced":           {"tokens without a known price, missing in `cost`"},
+	"subagentOf":         {"id of the session whose sub-agent this one is"},
+	"window":             {"tokens of the model's window; absent where it is not known"},
+}
+
+const commonKey = "common"
+
+// impliedType matches rows whose description shows the type: units those of numbers, values those of strings.
+var impliedType = regexp.MustCompile("^(?:number: (?:tokens|bytes|US dollars|seconds|number of|share)\\b|string: (?:`|id of\\b))")
 
 // reading is the struct that reports embed: its table is not repeated in theirs.
 const reading = "sessionfmt/dialect.Reading"
@@ -113,9 +151,10 @@ func slug(heading string) string {
 // A row is a row of a table: a key below a prefix, such as `layers[].`.
 type row struct{ prefix, key, typ, what string }
 
-// joined returns the lines of rows. Keys of one object that have the same type and description, one after
-// the other, share a row.
+// joined returns the lines of rows. Neighbouring keys of one object with the same type and description share
+// a row.
 func joined(rows []row) (lines string) {
+	rows = withCommon(rows)
 	for i := 0; i < len(rows); {
 		if r := &rows[i]; r.typ == "object" && i+1 < len(rows) && rows[i+1].prefix == r.prefix+r.key+"." {
 			if r.typ = ""; r.what == "" { // the keys below it show that there is an object
@@ -128,12 +167,31 @@ func joined(rows []row) (lines string) {
 			keys += ", `" + rows[i].key + "`"
 		}
 		what := r.what
+		if impliedType.MatchString(r.typ + ": " + what) {
+			r.typ = ""
+		}
 		if r.typ != "" && what != "" {
 			what = ": " + what
 		}
 		lines += fmt.Sprintf("| %s | %s |\n", keys, r.typ+what)
 	}
 	return lines
+}
+
+// withCommon gives common keys of one object a row, where the first of them stands.
+func withCommon(rows []row) (all []row) {
+	first := map[string]int{} // by prefix: the index of that row
+	for _, r := range rows {
+		if !slices.Contains(commonKeys[r.key], r.what) {
+			all = append(all, r)
+		} else if at, ok := first[r.prefix]; ok {
+			all[at].key += "`, `" + r.key
+		} else {
+			first[r.prefix] = len(all)
+			all = append(all, row{prefix: r.prefix, key: r.key, typ: commonKey})
+		}
+	}
+	return all
 }
 
 // open parses a package of the module, by its path below the module's.
@@ -208,7 +266,7 @@ func (s *structs) fields(t *testing.T, pkg, name string) (all []field) {
 		if len(f.Names) == 0 && tag == "" {
 			in, embedded := s.resolve(t, pkg, name, f.Type)
 			if in+"."+embedded == reading {
-				all = append(all, field{key: "agent`, `certainty", what: s.sections[reading]})
+				all = append(all, field{key: "agent`, `certainty"})
 				continue
 			}
 			all = append(all, s.fields(t, in, embedded)...)
@@ -267,7 +325,7 @@ func (s *structs) table(t *testing.T, pkg, name, prefix string, told map[string]
 		}
 		typ, deeper := s.typeOf(t, f, e)
 		if star, ok := f.typ.(*ast.StarExpr); ok && star.X == e && !optional {
-			typ += " or null"
+			typ += "?"
 		}
 		of := deeper[0] + "." + deeper[1]
 		if link := s.sections[of]; deeper[1] != "" && link != "" && !told[of] {
@@ -275,15 +333,19 @@ func (s *structs) table(t *testing.T, pkg, name, prefix string, told map[string]
 			continue
 		}
 		below := deeper[1] != "" && !slices.Contains(s.less, f.key) && !told[of]
-		if below && s.earlier[of] != "" && !strings.HasSuffix(s.earlier[of], s.section) {
-			rows = append(rows, row{prefix, f.key + list, "as " + s.earlier[of], f.what})
+		if at := s.earlier[of]; below && at.key != "" {
+			typ = "as " + at.key
+			if at.section != s.section {
+				typ += " of " + at.section
+			}
+			rows = append(rows, row{prefix, f.key + list, typ, f.what})
 			continue
 		}
 		rows = append(rows, row{prefix, f.key + list, typ, f.what})
 		if below {
 			inner := s.table(t, deeper[0], deeper[1], prefix+f.key+list+".", told)
-			if rows = append(rows, inner...); len(inner) > 2 && s.earlier[of] == "" && strings.HasPrefix(s.section, "[`ctxtool/") {
-				s.earlier[of] = "`" + prefix + f.key + list + "` of " + s.section
+			if rows = append(rows, inner...); len(inner) > 2 && s.earlier[of].key == "" && strings.HasPrefix(s.section, "[") {
+				s.earlier[of] = place{"`" + prefix + f.key + list + "`", s.section}
 			}
 		}
 	}

@@ -6,8 +6,8 @@ import "cmp"
 type About struct {
 	ID   string `json:"id,omitempty"`   // of the header
 	Name string `json:"name,omitempty"` // the last one given
-	// first words of the first prompt that a person typed on the path; else of the summary that the agent
-	// wrote while the person was away, else of a command
+	// first words of the first prompt that a person typed on the path; else of the agent's away summary,
+	// else of a command
 	First     string `json:"first,omitempty"`
 	CWD       string `json:"project,omitempty"`       // the header's folder
 	Began     string `json:"-"`                       // the header's time, as in the file

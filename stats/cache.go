@@ -24,11 +24,11 @@ var cacheLens = Lens{
 type CachePart struct {
 	Requests int `json:"requests"` // of the path
 	Answered int `json:"answered"` // those with a usage
-	// prompt tokens of answered requests; if there are none, an estimate of all
+	// tokens of answered requests; without any, an estimate of all
 	Prompt  int64      `json:"prompt"`
 	Read    int64      `json:"read"`              // tokens of them that a cache served
 	HitRate *float64   `json:"hitRate,omitempty"` // share: `read` of `prompt`; absent without any usage
-	Could   CacheCould `json:"could"`             // share that a cache which keeps every prefix would have served
+	Could   CacheCould `json:"could"`             // what a cache that keeps every prefix would have served
 	// rebilled, as in `ctxtool cache`: the sum of the next two
 	Rebilled cache.Rebilled `json:"rebilled"`
 	Broken   cache.Rebilled `json:"broken"`          // what breaks had billed again
@@ -50,7 +50,7 @@ type CacheCould struct {
 type CacheWorst struct {
 	File  string `json:"file,omitempty"` // of several
 	Entry string `json:"entry"`          // that did it
-	// as in a break; absent if the provider did not serve cached tokens
+	// as in a break; absent if the provider did not serve them
 	Cause   cache.Cause `json:"cause,omitempty"`
 	Section string      `json:"section,omitempty"` // the section or tool of the prompt at which the prefix ended
 	cache.Rebilled

@@ -35,7 +35,7 @@ type ContextPart struct {
 	Categories []ContextCategory `json:"categories"`
 	Largest    []ContextEntry    `json:"largest"` // the largest messages by tokens, at most 10
 	Rereads    Rereads           `json:"rereads"` // files that were read more than once
-	// tools, skills and context files on the path, unused ones first; `tokens` on average
+	// tools, skills and context files on the path, unused ones first
 	Offered []Offer   `json:"offered"`
 	Like    *Likeness `json:"like,omitempty"` // with figures of SWE-CLI in a gate, see below
 

@@ -42,7 +42,7 @@ type CostPart struct {
 	// a sum for each group, the most expensive first, or by time if the first group is one
 	Rows []CostRow `json:"rows"`
 
-	// models without a known price of calls without a recorded cost, in file order
+	// models without a price of calls without a recorded cost, in file order
 	Unknown  []models.Ref    `json:"unknownModels,omitempty"`
 	Unpriced []UnpricedCalls `json:"unpricedCalls,omitempty"` // what has no price, in the order of the files
 
@@ -89,7 +89,7 @@ type CostCalls struct {
 	Billed    int64 `json:"billed"`    // the provider said what it billed
 	Estimated int64 `json:"estimated"` // with a cost recorded by the agent, even 0
 	Computed  int64 `json:"computed"`  // without a recorded cost: by the table
-	Unpriced  int64 `json:"unpriced"`  // without a recorded cost or a known price: in no sum of dollars
+	Unpriced  int64 `json:"unpriced"`  // without a recorded cost or a price: in no sum of dollars
 }
 
 // UnpricedCalls are calls whose cost is neither recorded nor known.
@@ -122,7 +122,7 @@ type CostTokens struct {
 // CostDollars are in US dollars.
 type CostDollars struct {
 	Total     float64 `json:"total"`     // as recorded, else by the table
-	Recorded  float64 `json:"recorded"`  // the part of it that is recorded: the sum of `billed` and `estimated`
+	Recorded  float64 `json:"recorded"`  // the recorded part: the sum of `billed` and `estimated`
 	Billed    float64 `json:"billed"`    // of the calls of that name
 	Estimated float64 `json:"estimated"` // of the calls of that name
 }

@@ -60,8 +60,7 @@ type Growth struct {
 type GrowthRow struct {
 	Request int    `json:"request"`         // from 0
 	Entry   string `json:"entry,omitempty"` // its answer
-	// the recorded prompt; else the context after the last recorded answer plus an estimate of what
-	// follows
+	// the recorded prompt; else the context after the last recorded answer plus an estimate of the rest
 	Size      int64 `json:"size"`
 	Estimated bool  `json:"estimated"` // nothing is recorded of the prompt itself
 	Tokens    int   `json:"tokens"`    // prompt, tools and messages as counted
@@ -69,8 +68,7 @@ type GrowthRow struct {
 	Recorded int64   `json:"recorded,omitempty"`
 	Window   int64   `json:"window,omitempty"` // of the model; absent if unknown
 	Share    float64 `json:"share,omitempty"`  // `size` of `window`
-	// what happened since the previous request: `C` a compaction, `T` a tool result was cut or shortened,
-	// `E` an edit
+	// since the previous request: `C` a compaction, `T` a tool result was shortened, `E` an edit
 	Marks string `json:"marks,omitempty"`
 }
 

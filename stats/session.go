@@ -46,7 +46,7 @@ type SessionPart struct {
 	Tools       []ToolCount    `json:"tools"`       // by tool, the most called first
 	LostResults int            `json:"lostResults"` // results whose call is nowhere
 	Branches    int            `json:"branches"`    // leaves of the tree
-	// compactions of any agent, also by transforms; a compaction and its shadow count once
+	// of any agent, also by transforms; a compaction and its shadow count once
 	Compactions int         `json:"compactions"`
 	Summaries   int         `json:"branchSummaries"` // entries of this type, as the next two
 	Edits       int         `json:"edits"`

@@ -50,11 +50,10 @@ type Summary struct {
 	Size     int64   `json:"size"`               // bytes
 	// of the last message ([figures](figures.md)), else of the header
 	Time string `json:"time,omitempty"`
-	// the highest severity of the findings of reading it, `error` or `warning`; `ctxtool check` lists all
-	// findings
+	// `error` or `warning`, the highest severity found while reading; `ctxtool check` lists all findings
 	Found string `json:"found,omitempty"`
 	Error string `json:"error,omitempty"` // why the session cannot be read
-	// in place of a session: a folder or file of an agent whose sessions are not read
+	// instead of a session: a folder or file of an agent whose sessions are not read
 	Store *Store `json:"store,omitempty"`
 
 	Calls *Calls `json:"-"` // what tells copies of them, for MarkCopies

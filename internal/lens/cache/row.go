@@ -22,26 +22,22 @@ type Row struct {
 	// tokens of the whole request: the usage's `input`, `cacheRead` and `cacheWrite`; else counted, with
 	// hidden ones
 	Prompt int64 `json:"prompt"`
-	// the longest prefix shared with an earlier request of the model, on any branch, within the cache's
-	// lifetime
+	// the longest prefix shared with an earlier request of the model, on any branch, in the cache's lifetime
 	Shared *Shared `json:"shared,omitempty"`
 	// what ended the shared prefix; absent if this request only adds to it
 	Break *Break `json:"break,omitempty"`
-	// tokens that an ideal cache, keeping every prefix, reads and writes; `read` is at least the recorded
-	// one
+	// tokens that an ideal cache, which keeps every prefix, reads and writes; `read` is at least the recorded one
 	Expected *Expected `json:"expected,omitempty"`
 	// the usage's `cacheRead`, `cacheWrite` and `cacheWrite1h`; absent if not recorded
 	Recorded *Usage `json:"recorded,omitempty"`
-	// tokens that an earlier request sent and that were billed again; the sum of `break.again` and
-	// `unserved`
+	// tokens sent before and billed again: the sum of `break.again` and `unserved`
 	Rebilled Rebilled `json:"rebilled,omitzero"`
-	// by how much `recorded.read` falls short of `shared.tokens`; absent up to 1,024 tokens, and before
-	// the first use of a cache
+	// `shared.tokens` less `recorded.read`; absent up to 1,024 tokens, and before the first use of a cache
 	Unserved Rebilled `json:"unserved,omitzero"`
 	// the provider's reason for not using its cache
 	Missed *Missed `json:"missed,omitempty"`
-	// seconds of a pause, longer than the cache's lifetime, after which the cache was still read; later
-	// pauses are judged by it
+	// seconds of a pause beyond the cache's lifetime after which the cache was still read; later pauses are
+	// judged by it
 	Outlived  int64 `json:"outlived,omitempty"`
 	Endless   bool  `json:"endless,omitempty"`   // the cache's lifetime is unknown, so pauses are not judged
 	Estimated bool  `json:"estimated,omitempty"` // `prompt` is counted: no usage is recorded

@@ -26,10 +26,9 @@ type Total struct {
 	Of       string `json:"of,omitempty"`
 	Requests int    `json:"requests"` // rows
 	Answered int    `json:"answered"` // rows with a recorded usage
-	// unrecorded tokens of prompt and tools: the recorded prompt of the first answered request minus its
-	// counted tokens; absent if the file records them
+	// unrecorded tokens of prompt and tools: the recorded prompt of the first answered request minus its counted tokens
 	Hidden int64 `json:"hidden,omitempty"`
-	// tokens; like the next five, a sum over answered requests, or if there are none, an estimate over all
+	// tokens; like the next five, a sum over answered requests; without any, an estimate over all
 	Prompt   int64     `json:"prompt"`
 	Expected *Expected `json:"expected,omitempty"`     // as of a request
 	Recorded Usage     `json:"recorded,omitzero"`      // as of a request; absent without any usage
@@ -97,7 +96,7 @@ type Loss struct {
 	Name    string       `json:"name,omitempty"`
 	Times   int          `json:"times,omitempty"`  // number of breaks with that name
 	Request origin.Index `json:"request,omitzero"` // for a single break
-	Entry   string       `json:"entry,omitempty"`  // for a single break, as the next two: the entry that caused it
+	Entry   string       `json:"entry,omitempty"`  // like the next two, of a single break: the entry that caused it
 	Op      origin.Index `json:"op,omitzero"`      // the op of its patch
 	Cause   Cause        `json:"cause,omitempty"`  // as of a request
 	Break   *Break       `json:"-"`

@@ -25,8 +25,7 @@ type Coverage struct {
 // A Field is a field of lines that nothing reads, or a type of them.
 type Field struct {
 	Agent string `json:"agent"`
-	// the field's name after those of the objects around it; `<NAME>` is an object of that `type` or
-	// `role`
+	// the field's name after those of the objects around it
 	Path  string `json:"path"`
 	Known bool   `json:"known"` // known and not needed; otherwise new
 	Count int    `json:"count"` // how often it stands in the files

@@ -69,9 +69,9 @@ type Line struct {
 	Cost    *float64 `json:"cost,omitempty"`    // US dollars: that it has cost so far
 	Saves   int      `json:"saves,omitempty"`   // tokens saved per request
 	Counter string   `json:"counter,omitempty"` // of the command's plan
-	// one-off cost in US dollars of writing the rest of the context to the cache again
+	// US dollars of writing the rest of the context to the cache again, once
 	Once *float64 `json:"once,omitempty"`
-	// requests until that pays off, at the cache's hit rate in this session so far
+	// requests until that pays off, at this session's hit rate so far
 	PaysBack int `json:"paysBack,omitempty"`
 	// `paysBack` in prompts of the user, about
 	Prompts int     `json:"prompts,omitempty"`

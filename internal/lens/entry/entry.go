@@ -153,7 +153,7 @@ type Effect struct {
 	PartsRemoved []string `json:"partsRemoved,omitempty"` // names of parts or sections that it removed
 	Tools        []string `json:"tools,omitempty"`        // names of tools that it set
 	ToolsRemoved []string `json:"toolsRemoved,omitempty"` // names of tools that it removed
-	// why the cache of the previous request ends early; absent if it does not
+	// why the cache of the previous request ends early
 	Broken string `json:"broken,omitempty"`
 }
 
@@ -366,8 +366,8 @@ func sent(e *replay.Envelope) (all []replay.Piece) {
 type Meta struct {
 	Model        models.Ref `json:"model,omitzero"` // from `--model`, else the path, else the baseline
 	Limit        int64      `json:"limit"`          // context window in tokens, 0 if unknown
-	TurnIndex    int        `json:"turnIndex"`      // user prompts so far, minus one
-	RequestIndex int        `json:"requestIndex"`   // answers so far, which is the number of the next request, from 0
+	TurnIndex    int        `json:"turnIndex"`      // prompts so far, minus one
+	RequestIndex int        `json:"requestIndex"`   // answers so far: the number of the next request
 	// as in pi's `/context`: UTF-16 units divided by four, rounded up per message; wherever these four
 	// appear, `system` or `tools` is null if no record of the session has it
 	Tokens weigh.Counts `json:"tokens"`

@@ -43,7 +43,7 @@ type Verdict struct {
 	Min   *float64 `json:"min,omitempty"`       // the lower limit
 	Saved *float64 `json:"saved,omitempty"`     // the value in the saved run, if the limits come from it
 	Slack float64  `json:"tolerance,omitempty"` // allowed beyond a limit
-	Over  float64  `json:"over,omitempty"`      // how far the value is beyond a limit; absent if it is not
+	Over  float64  `json:"over,omitempty"`      // how far the value is beyond a limit
 	// why there is no value: of the session, the figure or the saved run
 	Reason string `json:"reason,omitempty"`
 

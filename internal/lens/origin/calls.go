@@ -27,7 +27,7 @@ type Call struct {
 	Prompt  string `json:"prompt,omitempty"`    // first words of what the user asked for
 	Agent   string `json:"subAgent,omitempty"`  // the id of the sub-agent that made the call for the session
 	Started *int   `json:"startedBy,omitempty"` // the request of the session that started the sub-agent
-	// of the request in US dollars, as recorded or by the table of prices; absent if neither tells
+	// of the request in US dollars, as recorded, else by the table of prices
 	Cost   *float64 `json:"cost,omitempty"`
 	Counts Counts   `json:"lines"` // that it wrote
 

@@ -115,14 +115,14 @@ type Remains struct {
 
 // A FileLeft is the part of a file in a Remains.
 type FileLeft struct {
-	File string `json:"file"`
+	File string `json:"file"` // in the repository
 	Left
 }
 
 // Left counts the lines that a session wrote, each time that it wrote them.
 type Left struct {
 	Wrote  int `json:"wrote"`
-	Stands int `json:"stands"` // lines that are as it wrote them, as far as the checkout has them
+	Stands int `json:"stands"` // lines still as it wrote them, in this checkout
 	Edited int `json:"edited"` // lines that were changed
 	Gone   int `json:"gone"`
 }

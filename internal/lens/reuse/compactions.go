@@ -29,8 +29,8 @@ type Compaction struct {
 	Kept    int    `json:"kept"`            // messages after it, its summary included
 	// dropped facts that the summary lacks, the most important first
 	Lost []Lost `json:"lost"`
-	// dropped content that later answers used or read again while no message had it, as `simulate` finds
-	// regrets; the least likely to be chance first
+	// dropped content that later answers used while no message had it, as the regrets of `simulate`;
+	// the least likely to be chance first
 	Used []Reused `json:"used"`
 }
 
@@ -51,7 +51,7 @@ type Reused struct {
 	What  string   `json:"what"`  // the path, word or line, or the call in a few words
 	Entry string   `json:"entry"` // the entry of the last dropped message that has it
 	Line  int      `json:"line"`  // of that entry
-	By    []usedBy `json:"by"`    // the answers, in order; after an answer uses it, the context has it again
+	By    []usedBy `json:"by"`    // the answers, in order; an answer that uses it brings it back
 }
 
 // A usedBy is an answer that used it.

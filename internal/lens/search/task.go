@@ -28,7 +28,7 @@ type Task struct {
 	Task   string     `json:"task"`
 	Terms  []string   `json:"terms"` // what was looked for: files, names, and other words
 	Files  []TaskFile `json:"files"` // those that were named first, then by the number of terms
-	// sessions with that task or edits of these files, by number of words in common, then newest
+	// sessions with that task or edits of these files, by words in common, then newest
 	Sessions []TaskSession `json:"sessions"`
 	Tokens   int           `json:"tokens"`         // of all items, by pi's estimate
 	Left     int           `json:"left,omitempty"` // items that --max-tokens had no room for

@@ -113,23 +113,21 @@ type Run struct {
 	// tokens, of the last request's model, the same for all policies; 0 if the summed sessions differ
 	Window int64 `json:"window,omitempty"`
 	// as in the lens `context`; `assumed` for an unknown model: 200,000, or the largest recorded request;
-	// `several` if requests differ
+	// `several` if they differ
 	WindowFrom string `json:"windowFrom,omitempty"`
-	// tokens of the largest request with a recorded size, or if there are none, of all
+	// tokens of the largest request of recorded size; without any, of all
 	Peak        int64   `json:"peak"`
 	Mean        float64 `json:"mean"`             // tokens of a request, on average
 	Overflows   int     `json:"overflows"`        // of the same requests, those that exceed the window
 	Compactions int     `json:"compactions"`      // requests before which history was summarized
 	Acts        int     `json:"acts"`             // requests before which the policy changed anything
 	Layers      []Layer `json:"layers,omitempty"` // what each layer did
-	// tokens of all requests; like the next seven, of requests with recorded usage, or if there are none,
-	// of all
+	// tokens of all requests; like the next seven, of requests with recorded usage; without any, of all
 	Prompt  int64   `json:"prompt"`
 	Read    int64   `json:"read"`    // of these, served by an ideal cache
 	Write   int64   `json:"write"`   // and not served
 	HitRate float64 `json:"hitRate"` // the share of `read`, from 0 to 1
-	// tokens sent by an earlier request and billed again; for `recorded`, including those that the
-	// provider did not serve
+	// tokens sent before and billed again; for `recorded`, including those that the provider did not serve
 	Rebilled cache.Rebilled `json:"rebilled"`
 	Output   int64          `json:"output"` // tokens of the answers, the same for all policies
 	// by the price table, with an ideal cache
@@ -237,8 +235,7 @@ type Request struct {
 	Messages int    `json:"messages"`
 	Window   int64  `json:"window,omitempty"`
 	Overflow int64  `json:"overflow,omitempty"` // tokens above the window
-	// `prompt` is counted: no size is recorded, so the request is not in `peak` and `overflows` unless no
-	// request has one
+	// `prompt` is counted; `peak` and `overflows` include the request only if no request has a recorded size
 	Estimated bool           `json:"estimated,omitempty"`
 	Shared    int64          `json:"shared"` // leading tokens shared with the previous request of the model
 	Read      int64          `json:"read"`

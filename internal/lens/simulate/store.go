@@ -17,7 +17,7 @@ type Store struct {
 	Sessions []*Report `json:"sessions"` // in the order of the files, each a `ctxtool/simulate/1`
 	// sessions in which a policy changed anything; spreads are of these
 	Acted int `json:"acted"`
-	// the ten with the largest difference in cost between the cheapest policy and the most expensive:
+	// the ten with the largest difference in cost between cheapest and most expensive policy:
 	// `{policy, cost, overflows, regrets}`
 	Differing []Difference `json:"differing,omitempty"`
 	Total     *Report      `json:"total"` // a `ctxtool/simulate/1`, with the spread of each policy

@@ -35,7 +35,7 @@ type Status struct {
 	// calls of sub-agents are not in `cost`: `--no-subagents`
 	NoSubAgents bool `json:"noSubagents,omitempty"`
 	Unread      int  `json:"unreadSubagents,omitempty"` // sub-agents that could not be read: they are not in `cost`
-	// seconds until the prompt cache expires, 0 if it has; absent if unknown
+	// seconds until the prompt cache expires, 0 if it has
 	Warm       *int64 `json:"warm,omitempty"`
 	Time       string `json:"time,omitempty"`       // of the last answer
 	Unrecorded bool   `json:"unrecorded,omitempty"` // no answer records its usage

@@ -32,7 +32,7 @@ type Holding struct {
 	Line   int    `json:"line"`           // of that entry
 	Did    string `json:"did"`            // `read`, `edit` or `write`
 	Tokens int    `json:"tokens"`         // of the result, or of the call's arguments, as pi estimates
-	Lost   *Event `json:"lost,omitempty"` // what removed it from the context; absent if the context has it
+	Lost   *Event `json:"lost,omitempty"` // what removed it from the context
 }
 
 // A use is a call that uses a file.

@@ -25,7 +25,7 @@ type Life struct {
 	// followed entry
 	Text   string  `json:"text,omitempty"`
 	Events []Event `json:"events,omitempty"` // its history, in order; absent for an `entry`
-	Seen   []Range `json:"seen,omitempty"`   // the requests that had it, both ends included; absent if there are none
+	Seen   []Range `json:"seen,omitempty"`   // the requests that had it, both included
 	Now    bool    `json:"now"`              // it is in the context at the leaf, or at `--at`
 	// of an `entry`: `off-path`, `behind` (after a broken patch), `unsent` (for no model)
 	Why why `json:"why,omitempty"`

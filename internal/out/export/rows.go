@@ -143,11 +143,11 @@ type Message struct {
 	OnPath bool    `parquet:"on_path"`                           // the entry is on the path to the leaf
 	Bytes  int64   `parquet:"bytes"`                             // of its JSON as the provider gets it
 	Tokens int64   `parquet:"tokens"`                            // counted
-	// the first request that had it, as `request` in `requests`; null if none
+	// the first request (`request` in `requests`) that had it
 	FirstRequest *int64   `parquet:"first_request"`
 	LastRequest  *int64   `parquet:"last_request"`     // of the last one; of several branches, on the path to the leaf
 	Requests     int64    `parquet:"requests"`         // that had it, on all branches
-	RemovedBy    *string  `parquet:"removed_by,dict"`  // the entry that removed it from the context of the path
+	RemovedBy    *string  `parquet:"removed_by,dict"`  // the entry that removed it from the path's context
 	RemovedHow   *string  `parquet:"removed_how,dict"` // `compacted`, `edited` or `patched`
 	CarriedUSD   *float64 `parquet:"carried_usd"`      // its cost as input of all these requests
 	SHA256       *string  `parquet:"sha256"`           // of its text; null without contents
@@ -176,7 +176,7 @@ type ToolCall struct {
 	Used       *bool    `parquet:"used"`
 	Requests   int64    `parquet:"requests"`            // that had the result
 	CarriedUSD *float64 `parquet:"cumulative_cost_usd"` // its cost as input of all of them
-	// the entry that removed the result from the context of the path
+	// the entry that removed it from the path's context
 	RemovedBy *string `parquet:"removed_by,dict"`
 }
 

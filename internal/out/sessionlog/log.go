@@ -35,14 +35,14 @@ type Event struct {
 	Content *string `json:"content,omitempty"` // of a user_input
 	Tokens  *int    `json:"tokens,omitempty"`  // of a user_input
 
-	// of a context_retrieval: reads and searches at the start of work on a prompt
+	// of a context_retrieval: the first reads and searches for a prompt
 	Actions []string `json:"actions,omitempty"`
 	Added   *int     `json:"tokens_added,omitempty"` // of a context_retrieval: tokens of their results
 
 	// of an llm_call: the recorded prompt, including cached tokens
 	In  *int64 `json:"tokens_in,omitempty"`
 	Out *int64 `json:"tokens_out,omitempty"` // of an llm_call, as the provider recorded it
-	// of an llm_call: from the answer's time to its entry's; absent if either is missing
+	// of an llm_call: from the answer's time to its entry's, if both are known
 	Duration *int64 `json:"duration_ms,omitempty"`
 
 	Tool    string `json:"tool,omitempty"`    // of a tool_execution

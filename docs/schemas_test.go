@@ -44,8 +44,9 @@ func TestSchemas(t *testing.T) {
 			k := strings.LastIndexByte(name, '.')
 			rows = append(rows, s.table(t, name[:k], name[k+1:], "", map[string]bool{})...)
 		}
-		return out + joined(rows)
+		return out + joined(withCommon(rows))
 	})
+	want = commonMark.ReplaceAllLiteralString(want, commonTable())
 	if tables == 0 {
 		t.Error("formats.md has no table of a struct")
 	}
@@ -73,38 +74,6 @@ type structs struct {
 
 // A place is a key whose rows describe a struct, and the section with these rows.
 type place struct{ key, section string }
-
-// commonKeys are the keys that the section "Common keys" of formats.md explains, with the comments that say
-// no more than it does. A row of such a key has the one word commonKey.
-var commonKeys = map[string][]string{
-	"entry":              {"", "id of the answer", "of the message", "the entry's id"},
-	"id":                 {"of the entry", "id of the entry", "of that entry", "of the entry that did it"},
-	"line":               {"", "in the file, from 1", "of that entry", "of that entry, from 1", "line of that entry, from 1", "of the entry", "from 1"},
-	"time":               {"", "of that entry", "of that entry, as in the file", "of the entry, as in the file", "the entry's timestamp as in the file", "as it stands in the file", "of the entry"},
-	"kind":               {"the role of a message, else the type", "as in a tree", "the role of a message, else the type of the entry"},
-	"written_at":         {"of the entry", "of that entry", "when its entry was written"},
-	"on_path":            {"it is on the path to the leaf", "the entry is on the path to the leaf", "the answer is on the path to the leaf"},
-	"active":             {"on the path to the leaf"},
-	"agent`, `certainty": {""},
-	"file":               {"", "as in `files[]`", "of several"},
-	"tool":               {"its name"},
-	"project":            {"the header's folder"},
-	"session":            {"the header's id", ""},
-	"model":              {"`provider/id`"},
-	"op":                 {"the op of its patch", "the operation of its patch", "the op of that transform"},
-	"request":            {"", "from 0"},
-	"context":            {"size of the context in tokens ([figures](figures.md))", "size of the context at the leaf in tokens ([figures](figures.md))"},
-	"estimated":          {"a part of `context`, or all of it", "no usage has told all of it"},
-	"prices":             {"date of the price table", "date of the table of prices", "the date of the table of prices", "the date of the table"},
-	"recorded":           {"the part of it that is recorded"},
-	"noSubagents":        {"calls of sub-agents are not in `cost`: `--no-subagents`"},
-	"unreadSubagents":    {"sub-agents that could not be read: they are not in `cost`"},
-	"unpriced":           {"tokens without a known price, missing in `cost`"},
-	"subagentOf":         {"id of the session whose sub-agent this one is"},
-	"window":             {"tokens of the model's window; absent where it is not known"},
-}
-
-const commonKey = "common"
 
 // impliedType matches rows whose description shows the type: units those of numbers, values those of strings.
 var impliedType = regexp.MustCompile("^(?:number: (?:tokens|bytes|US dollars|seconds|number of|share)\\b|string: (?:`|id of\\b))")
@@ -154,7 +123,6 @@ type row struct{ prefix, key, typ, what string }
 // joined returns the lines of rows. Neighbouring keys of one object with the same type and description share
 // a row.
 func joined(rows []row) (lines string) {
-	rows = withCommon(rows)
 	for i := 0; i < len(rows); {
 		if r := &rows[i]; r.typ == "object" && i+1 < len(rows) && rows[i+1].prefix == r.prefix+r.key+"." {
 			if r.typ = ""; r.what == "" { // the keys below it show that there is an object
@@ -176,22 +144,6 @@ func joined(rows []row) (lines string) {
 		lines += fmt.Sprintf("| %s | %s |\n", keys, r.typ+what)
 	}
 	return lines
-}
-
-// withCommon gives common keys of one object a row, where the first of them stands.
-func withCommon(rows []row) (all []row) {
-	first := map[string]int{} // by prefix: the index of that row
-	for _, r := range rows {
-		if !slices.Contains(commonKeys[r.key], r.what) {
-			all = append(all, r)
-		} else if at, ok := first[r.prefix]; ok {
-			all[at].key += "`, `" + r.key
-		} else {
-			first[r.prefix] = len(all)
-			all = append(all, row{prefix: r.prefix, key: r.key, typ: commonKey})
-		}
-	}
-	return all
 }
 
 // open parses a package of the module, by its path below the module's.

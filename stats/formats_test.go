@@ -50,8 +50,8 @@ func TestFormatsNamed(t *testing.T) {
 	}
 }
 
-// formatSections are the words in code of each section below ctxtool/stats/3, the
-// first of them the whole text. Those of one session belong to the head.
+// formatSections returns the words in code of each section below ctxtool/stats/3 and of the sections that it
+// links, the first of them the whole text. Those of one session belong to the head.
 func formatSections(t *testing.T) map[string][]string {
 	data := must.Get(os.ReadFile(filepath.Join(corpus.Root(t), "docs", "formats.md")))
 	_, text, ok := strings.Cut(string(data), "\n## `ctxtool/stats/3`")
@@ -59,18 +59,38 @@ func formatSections(t *testing.T) map[string][]string {
 		t.Fatal("docs/formats.md has no ctxtool/stats/3")
 	}
 	text, _, _ = strings.Cut(text, "\n## ")
-	code, word := regexp.MustCompile("`[^`\n]+`"), regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_-]*`)
+	linked := map[string][]string{} // by anchor
+	for _, m := range headed.FindAllStringSubmatch(string(data), -1) {
+		anchor := strings.ReplaceAll(strings.ToLower(strings.ReplaceAll(m[1], "`", "")), " ", "-")
+		linked[anchor] = codeWords(m[2])
+	}
 	sections, title := map[string][]string{}, ""
 	for i, section := range strings.Split(text, "\n### ") {
 		if i > 0 && !strings.HasPrefix(section, "`"+SessionSchema+"`") {
 			title, section, _ = strings.Cut(section, "\n")
 		}
 		sections[title] = append(sections[title], section)
-		for _, span := range code.FindAllString(section, -1) {
-			sections[title] = append(sections[title], word.FindAllString(span, -1)...)
+		sections[title] = append(sections[title], codeWords(section)...)
+		for _, m := range link.FindAllStringSubmatch(section, -1) {
+			sections[title] = append(sections[title], linked[m[1]]...)
 		}
 	}
 	return sections
+}
+
+var (
+	headed   = regexp.MustCompile(`(?m)^#+ (.*)\n((?:[^#\n].*\n|\n)*)`)
+	link     = regexp.MustCompile(`\]\(#([^)]*)\)`)
+	codeSpan = regexp.MustCompile("`[^`\n]+`")
+	codeWord = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_-]*`)
+)
+
+// codeWords returns the words in code spans of a text.
+func codeWords(text string) (words []string) {
+	for _, span := range codeSpan.FindAllString(text, -1) {
+		words = append(words, codeWord.FindAllString(span, -1)...)
+	}
+	return words
 }
 
 // jsonKeys are the keys under which a type's values are printed. What coverage and

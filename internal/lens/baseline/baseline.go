@@ -187,7 +187,7 @@ func baselineFromHTML(name string, page []byte) (*prompt.Baseline, error) {
 	return baselineFromSession(s)
 }
 
-// baselineFromFull reads the text of /context --full (docs/session-format.md 8.6). The format
+// baselineFromFull reads the text of /context --full (docs/figures.md). The format
 // has no parameters of tools, and a part that contains a fence is ambiguous.
 func baselineFromFull(text string) (*prompt.Baseline, error) {
 	b := &prompt.Baseline{}

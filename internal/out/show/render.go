@@ -56,7 +56,7 @@ func forms[T any](of func(f *body.Form) T) (all []T) {
 	return all
 }
 
-// writeSummary writes the text of docs/session-format.md 8.5; its last line names our own
+// writeSummary writes the text of docs/figures.md; its last line names our own
 // commands.
 func writeSummary(w *bufio.Writer, r Report) error {
 	e := r.Envelope
@@ -166,7 +166,7 @@ func bar(used int, limit int64) string {
 	return strings.Repeat("█", filled) + strings.Repeat("░", 20-filled)
 }
 
-// writeFull writes the text of docs/session-format.md 8.6.
+// writeFull writes the text of docs/figures.md.
 func writeFull(w *bufio.Writer, r Report) error {
 	e := r.Envelope
 	prompt, err := e.Prompt()

@@ -28,8 +28,8 @@ type Origins struct {
 func (s *Session) Origins(header jsonl.Value) Origins {
 	f := header.All("parentSession", "timestamp", "id")
 	o := Origins{s: s, id: f[2].Text(), parent: f[0].Text()}
-	if s.copiedFrom != "" {
-		o.parent = s.copiedFrom
+	if s.copied.from != "" {
+		o.parent = s.copied.from
 	}
 	if f[0].Truthy() || s.dialect != nil && s.dialect.OlderCopies {
 		o.began, _ = f[1].Millis()
@@ -44,15 +44,16 @@ func (o *Origins) Calls() *models.CallOrigins {
 	return all
 }
 
-// Copied reports whether record i was copied from another session; below 0 there is none. from is the id of that session where the copy has
-// another id or time than the original, so that only the relation tells; it is empty for a copy that kept both.
+// Copied reports whether record i was copied from another session; below 0 there is none. from is the id of that
+// session where the copy has another id or time than the original, so that only the relation tells; it is empty for
+// a copy that kept both.
 func (o *Origins) Copied(i int) (from string, copied bool) {
 	s := o.s
 	if s == nil || i < 0 || s.records[i].kind == jsonl.Header || s.Held(i) {
 		return "", false
 	}
 	off := s.records[i].off()
-	if s.sectionAt(off) != nil {
+	if s.src.sectionAt(off) != nil {
 		return "", true
 	}
 	if s.records[i].flags&flagCopied != 0 || off >= s.copied.off && off < s.copied.end {
@@ -65,12 +66,18 @@ func (o *Origins) Copied(i int) (from string, copied bool) {
 // mostBeside is how many files beside a fork are looked into for the session that it was copied from.
 const mostBeside = 1000
 
+// copiedLines are the lines of a session that were copied from another one, under new times.
+type copiedLines struct {
+	from     string // the id of the other session; empty for none
+	off, end int64  // of the lines, if they are known
+}
+
 // findCopied finds the lines at the beginning of the file that are copies, where the agent wrote them again under new
 // times: they say the same, in the same order, as those that the other session had when this one began. Without the
 // file of that session no line is known as a copy.
-func (s *Session) findCopied(first jsonl.Value, opt Options) error {
-	if s.dialect.CopyOf == nil || len(s.base) > 0 || s.doc != nil {
-		return nil
+func (s *Session) findCopied(first jsonl.Value, opt Options) (c copiedLines) {
+	if s.dialect == nil || s.dialect.CopyOf == nil || len(s.src.sections) > 0 || s.doc != nil {
+		return c
 	}
 	own := s.src.eachLine
 	var second jsonl.Value
@@ -86,24 +93,24 @@ func (s *Session) findCopied(first jsonl.Value, opt Options) error {
 	}
 	b, ok := s.dialect.CopyOf(first, second)
 	if !ok {
-		return nil
+		return c
 	}
-	s.copiedFrom = b.ID
+	c.from = b.ID
 	if b.Upto > 0 {
-		s.copied = section{off: head, end: s.src.linesBelow(b.Upto)}
-		return nil
+		c.off, c.end = head, s.src.linesBelow(b.Upto)
+		return c
 	}
 	name, err := s.findOriginal(b, opt)
 	if err != nil || name == s.Name {
-		return nil // what is not there shows no copies
+		return c // what is not there shows no copies
 	}
 	of, _, err := openBase(name, dialect.Base{All: true}, opt)
 	if err != nil {
-		return nil
+		return c
 	}
 	defer of.src.close()
-	s.copied = section{off: head, end: s.sameLinesAs(of.src, first, head)}
-	return nil
+	c.off, c.end = head, s.sameLinesAs(of.src, first, head)
+	return c
 }
 
 // sameLinesAs returns where the lines end that a source begins with too, of those that count.
@@ -158,7 +165,7 @@ func (s *source) eachLine(yield func(end int64, line jsonl.Value) bool) {
 // findOriginal returns the file of the session that this one begins with a copy of: by its name, as that of a session
 // that is continued, or by the first line of a file beside this one.
 func (s *Session) findOriginal(b dialect.Base, opt Options) (name string, err error) {
-	if name, err = s.findBase(s.Name, b, opt); err == nil {
+	if name, err = s.identity.findBase(s.Name, b, opt); err == nil {
 		return name, nil
 	}
 	dir := filepath.Dir(s.Name)
@@ -169,7 +176,7 @@ func (s *Session) findOriginal(b dialect.Base, opt Options) (name string, err er
 			!opt.Disk.isRegular(file) {
 			continue
 		}
-		src, err := openFile(file, nil, opt.Disk)
+		src, err := opt.Disk.fetch(file, nil)
 		if err != nil {
 			continue
 		}

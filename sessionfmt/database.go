@@ -54,10 +54,10 @@ func IsDatabase(disk Disk, name string) bool {
 	return string(begin[:n]) == databaseMagic
 }
 
-// databaseRows returns a session of a database as lines, spooled like the content of a compressed
-// file.
-func databaseRows(disk Disk, file, id string) (lines *source, err error) {
-	err = disk.withDatabase(file, func(db *database) (err error) {
+// fetchRows returns a session of a database as lines, spooled like the content of a compressed file. An
+// empty id is that of the only one.
+func (d Disk) fetchRows(file, id string) (lines *source, err error) {
+	err = d.withDatabase(file, func(db *database) (err error) {
 		lines, err = db.session(id)
 		return err
 	})
@@ -150,19 +150,6 @@ func (db *database) lines(id string, out *bufio.Writer) error {
 		}
 		if n > 0 {
 			break
-		}
-	}
-	return nil
-}
-
-// needs returns an error if a table lacks one of several columns.
-func (db *database) needs(table string, columns []string) error {
-	if _, err := db.columns(table); err != nil {
-		return err
-	}
-	for _, name := range columns {
-		if !slices.Contains(db.tables[table], `"`+name+`"`) {
-			return otherTables(fmt.Sprintf("table %s has no column %s", table, name))
 		}
 	}
 	return nil

@@ -67,7 +67,7 @@ func beginsDocument(buf []byte) bool {
 // readDocument reads a document, and makes records of its header, of the files that the session
 // continues, and of its messages.
 func (s *Session) readDocument(workers int, opt Options) error {
-	doc, x := s.doc, s.newIndexer(s.file(), opt)
+	doc, x := s.doc, s.newIndexer(s.src.self(), opt)
 	defer unitBuffers.Put(x.buf)
 	messages, err := s.readMessages(x, opt)
 	if err != nil {
@@ -80,8 +80,8 @@ func (s *Session) readDocument(workers int, opt Options) error {
 	for i := range header.records {
 		header.records[i].move(s.first)
 	}
-	for k := range s.base {
-		lines += s.base[k].lines
+	for k := range s.src.sections {
+		lines += s.src.sections[k].lines
 	}
 	a := s.newArrangement(opt)
 	s.Coverage.passed = lines
@@ -90,8 +90,8 @@ func (s *Session) readDocument(workers int, opt Options) error {
 		s.found.add("second-list", lines+doc.line, "",
 			"a second list of messages: it replaces the one on line %d", doc.other)
 	}
-	if s.Coverage.passed = 0; err == nil && len(s.base) > 0 {
-		err = s.scan(s.src, s.own.size, workers, opt, a.merge)
+	if s.Coverage.passed = 0; err == nil && len(s.src.sections) > 0 {
+		err = s.scan(s.src, s.src.own.size, workers, opt, a.merge)
 	}
 	for _, u := range messages {
 		s.Coverage.passed = lines
@@ -108,7 +108,7 @@ func (s *Session) readDocument(workers int, opt Options) error {
 
 // readMessages reads the document, and indexes the elements of its list: of several lists the last one counts.
 func (s *Session) readMessages(x *indexer, opt Options) (units []*unit, err error) {
-	doc, src := s.doc, s.file()
+	doc, src := s.doc, s.src.self()
 	in := dialect.NewDocument(src.bytes, src.size, x.buf[:])
 	found, broken := in.List(dialect.Messages)
 	for found && broken == nil {
@@ -157,12 +157,12 @@ func (x *indexer) element(in *dialect.Document, u *unit) error {
 // lines returns a reader of the document as lines: the first has all but the messages, then come those that belong to
 // it, and each message is another.
 func (doc *document) lines(s *Session) io.Reader {
-	own := s.file()
+	own := s.src.self()
 	in := dialect.NewDocument(own.bytes, own.size, nil)
 	in.Go(doc.list, doc.line, '[')
 	all := []io.Reader{bytes.NewReader(append(bytes.Clone(doc.head), '\n'))}
-	for k := range s.base {
-		if b := &s.base[k]; b.part {
+	for k := range s.src.sections {
+		if b := &s.src.sections[k]; b.own {
 			all = append(all, io.NewSectionReader(s.src.bytes, b.off, b.end-b.off))
 		}
 	}

@@ -16,44 +16,35 @@ import (
 
 // A beside is a document that belongs to the one of a session, as it was when it was read.
 type beside struct {
-	name string
-	info fs.FileInfo // nil for one that does not exist
-	half bool        // it breaks off
+	name    string
+	info    fs.FileInfo // nil for one that does not exist
+	damaged *damage     // why it is left out
 }
 
-// joinBeside makes the session's bytes those of its document, and of the documents that belong to it, each on a line
-// of its own. Those that are damaged are reported, and left out.
-func (s *Session) joinBeside(opt Options) error {
-	if s.src.info == nil {
-		return nil // a stream has nothing beside it
+// besides opens the documents that belong to that of a session, each as a line of its own. Those that
+// are damaged are left out.
+func (id *identity) besides(name string, own *source, opt Options) (parts []part, err error) {
+	if id.doc == nil || own.info == nil {
+		return nil, nil // a stream has nothing beside it
 	}
-	var parts []continued
-	for _, name := range s.dialect.Files.Around(sessionName(s.Name)) {
+	for _, name := range id.dialect.Files.Around(sessionName(name)) {
 		b := beside{name: opt.Disk.packed(name)}
-		part, err := b.read(opt)
-		bad, damaged := errors.AsType[*damage](err)
-		b.half = damaged && bad.code == "broken-off"
-		s.doc.beside = append(s.doc.beside, b)
+		p, err := b.read(opt)
+		b.damaged, _ = errors.AsType[*damage](err)
+		id.doc.beside = append(id.doc.beside, b)
 		switch {
-		case damaged:
-			s.found.add(bad.code, 0, "", "%s: %v: it is left out", opt.calls(b.name), bad)
-		case err != nil && !errors.Is(err, fs.ErrNotExist):
-			for _, c := range parts {
-				c.src.close()
-			}
-			return atFile(b.name, err)
 		case err == nil:
-			parts = append(parts, part)
+			parts = append(parts, p)
+		case b.damaged == nil && !errors.Is(err, fs.ErrNotExist):
+			closeParts(parts)
+			return nil, atFile(b.name, err)
 		}
 	}
-	if len(parts) > 0 {
-		s.splice(parts, false)
-		for k := range s.base {
-			s.base[k].part = true
-		}
-	}
-	return nil
+	return parts, nil
 }
+
+// half reports whether the document breaks off.
+func (b *beside) half() bool { return b.damaged != nil && b.damaged.code == "broken-off" }
 
 // packed returns the name of a file, or of its compression if that exists instead.
 func (d Disk) packed(name string) string {
@@ -68,7 +59,7 @@ func (d Disk) packed(name string) string {
 // Beside returns the documents beside one that is a session's own, each on a line, as far as they can be read.
 func Beside(disk Disk, d *dialect.Dialect, name string) (lines []jsonl.Value) {
 	for _, name := range d.Files.Around(sessionName(name)) {
-		if src, err := openBytes(disk.packed(name), nil, disk); err == nil {
+		if src, err := disk.fetchFile(disk.packed(name), nil); err == nil {
 			if line, err := oneDocument(src); err == nil {
 				lines = append(lines, line)
 			}
@@ -107,16 +98,16 @@ type damage struct {
 func (d *damage) Error() string { return d.err.Error() }
 
 // read returns the document as a line.
-func (b *beside) read(opt Options) (continued, error) {
-	src, err := openBytes(b.name, nil, opt.Disk)
+func (b *beside) read(opt Options) (part, error) {
+	src, err := opt.Disk.fetchFile(b.name, nil)
 	if err != nil {
-		return continued{}, cmp.Or(notThere(err), err)
+		return part{}, cmp.Or(notThere(err), err)
 	}
 	defer src.close()
 	b.info = src.info
 	line, err := oneDocument(src)
 	if err != nil {
-		return continued{}, err
+		return part{}, err
 	}
 	whole, err := spool(src.packing, func(w io.Writer) error {
 		_, err := w.Write(append(line, '\n'))
@@ -128,9 +119,9 @@ func (b *beside) read(opt Options) (continued, error) {
 		before.close()
 	}
 	if err != nil {
-		return continued{}, err
+		return part{}, err
 	}
-	return continued{opt.calls(b.name), whole, whole.size}, nil
+	return part{name: opt.calls(b.name), src: whole, keep: whole.size, own: true}, nil
 }
 
 // notThere returns fs.ErrNotExist if an error says so.
@@ -223,15 +214,15 @@ type unsettled struct{ error }
 // unsettled reports whether a document that was read, with an error or without, seems to be half of what it is about
 // to be.
 func (s *Session) unsettled(err error) bool {
-	info := s.file().info
+	info := s.src.self().info
 	if info == nil || filepath.Ext(sessionName(info.Name())) != documentEnd {
 		return false
 	}
-	half := errors.Is(err, ErrNotSession) || s.file().size == 0
+	half := errors.Is(err, ErrNotSession) || s.src.self().size == 0
 	if err == nil && s.doc != nil {
 		half = errors.Is(s.doc.broken, dialect.ErrTruncated)
 		for k := range s.doc.beside {
-			half = half || s.doc.beside[k].half
+			half = half || s.doc.beside[k].half()
 		}
 	}
 	return errors.Is(err, ErrChanged) || half && time.Since(info.ModTime()).Abs() < recently

@@ -283,8 +283,8 @@ func (s *Session) Newer() string {
 // Reached reports whether record i stands where a finding is, or after it.
 func (s *Session) Reached(i int, f Finding) bool {
 	line := f.Line
-	for k := range s.base {
-		switch b := &s.base[k]; {
+	for k := range s.src.sections {
+		switch b := &s.src.sections[k]; {
 		case f.File == b.name:
 			line = f.Line + b.before
 		case f.File == "" && line > b.before:

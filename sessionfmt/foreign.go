@@ -1,7 +1,6 @@
 package sessionfmt
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -104,77 +103,23 @@ func (s *Session) Counted() (dollars float64, copies, ok bool) {
 // NoUsage reports whether record i is known to have no usage, without reading it.
 func (s *Session) NoUsage(i int) bool { return s.records[i].flags&flagNoUsage != 0 }
 
-// mostSniffed is how far into a file its first object is looked for, bytes.
-const mostSniffed = 16 << 20
-
-// firstLine returns the first line of a file that is an object, nil if none is near, and where
-// it is, bytes.
-func firstLine(src *source) (first jsonl.Value, off int64) {
-	for size := int64(4 << 10); ; size *= 16 {
-		buf := make([]byte, min(size, src.size))
-		if readFullAt(src.bytes, buf, 0) != nil {
-			return nil, 0
-		}
-		rest := bytes.TrimPrefix(buf, []byte(jsonl.BOM))
-		for whole := true; whole; {
-			var line []byte
-			at := int64(len(buf) - len(rest))
-			if line, rest, whole = bytes.Cut(rest, []byte{'\n'}); !whole && size < src.size {
-				break
-			}
-			if v, err := jsonl.ParseValue(bytes.Trim(line, "\x00")); err == nil && v.IsObject() {
-				return v, at + int64(bytes.IndexByte(line, '{'))
+// noteFiles adds findings of the session's files, apart from their lines.
+func (s *Session) noteFiles(opt Options) {
+	if s.doc != nil {
+		for _, b := range s.doc.beside {
+			if b.damaged != nil {
+				s.found.add(b.damaged.code, 0, "", "%s: %v: it is left out", opt.calls(b.name), b.damaged)
 			}
 		}
-		most := int64(mostSniffed)
-		if beginsDocument(buf) {
-			most = mostSniffed >> 8
-		}
-		if size >= min(src.size, most) || bytes.HasPrefix(buf, []byte(`{"type":"session",`)) {
-			return nil, 0
-		}
+		return
 	}
-}
-
-// sniff finds the dialect of a file by its first line, and what the file continues.
-func (s *Session) sniff(opt Options) error {
-	first, off := firstLine(s.src)
-	doc, d, err := s.src.document(first)
-	if err != nil {
-		return err
+	if s.dialect == nil {
+		return
 	}
-	if d != nil {
-		s.doc, s.dialect = doc, d
-		s.owner = d.OwnerOf(s.Name, doc.head)
-		if err := s.joinBeside(opt); err != nil {
-			return err
-		}
-		return s.continues(doc.head, opt)
-	}
-	s.first = dialect.Span{Off: off, Size: uint32(len(first))}
-	if s.dialect = Sniff(first); s.dialect == nil {
-		s.original = first.Get("type").Is("session") && !first.Get("parentSession").Truthy()
-		return nil
-	}
-	s.owner = s.dialect.OwnerOf(s.Name, first)
 	if end := s.dialect.Display; end != "" && strings.HasSuffix(sessionName(s.Name), end) {
 		s.found.add("display-history", 0, "", "this is the history that the agent shows; what it sends is in %s",
 			Quote(strings.TrimSuffix(filepath.Base(sessionName(s.called)), end)+".jsonl"))
 	}
-	if err := s.continues(first, opt); err != nil {
-		return err
-	}
-	return s.findCopied(first, opt)
-}
-
-// Sniff returns the format of a session with that first line, nil for pi's.
-func Sniff(first jsonl.Value) *dialect.Dialect {
-	for _, d := range dialects {
-		if first != nil && d.Sniff(first) {
-			return d
-		}
-	}
-	return nil
 }
 
 // sessionName is the name of a file without that of its compression.

@@ -54,7 +54,7 @@ func (a *arrangement) merge(u *unit) error {
 		a.line = dialect.Line{
 			Code: dialect.Code(rec.kind), At: rec.span(), Number: before + rec.line,
 			ID: idAt(u.ids, rec.id), Ref: idAt(u.ids, ref(rec.parent)), Group: idAt(u.ids, u.groups[i]),
-			Own: s.sectionAt(rec.off()) == nil, Rules: u.rules[i],
+			Own: s.src.sectionAt(rec.off()) == nil, Rules: u.rules[i],
 		}
 		s.used.all |= a.line.Rules
 		n := len(s.records)

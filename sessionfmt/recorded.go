@@ -48,7 +48,7 @@ func (s *Session) Requests(yield func(*dialect.Recorded, error) bool) {
 	var failed error
 	all := func(yield func(dialect.Numbered) bool) {
 		off, before := int64(0), 0
-		for _, b := range s.base {
+		for _, b := range s.src.sections {
 			before += b.lines
 		}
 		for l, err := range Lines(s.src.plain(), min(readAhead, s.src.size+1)) {

@@ -61,7 +61,7 @@ func (l Line) IsMark() bool { return l.Number == 1 && !l.Ended && string(l.Raw) 
 // another agent's session have none.
 func (s *Session) Lines(yield func(Line, error) bool) {
 	at, next, n := int64(0), 0, 1
-	size, records := s.file().size, s.records
+	size, records := s.src.self().size, s.records
 	if s.dialect != nil { // an entry is several lines, or a part of one
 		records = nil
 	}

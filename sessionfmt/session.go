@@ -120,93 +120,39 @@ type Session struct {
 	Findings []Finding
 	Coverage Coverage
 
-	called  string // the name in messages
-	src     *source
-	dialect *dialect.Dialect // nil for pi
-	first   dialect.Span     // another agent's first object
-	doc     *document        // that the file is, nil for lines
-	own     *source          // the file itself, where it continues others
-	base    []section        // the files that it continues
-	copied  section          // lines that were copied from another session, under new times
-	// the id of that session
-	copiedFrom string
-	original   bool                 // the header names no session that it was copied from
-	badUTF8    bool                 // another agent's file has bytes that are none
-	joined     []joined             // lines of entries that are made of several
-	last       []uint32             // the last of those by entry, 0 for none
-	kept       map[int]dialect.Kept // prompts that transforms keep
-	used       ruling               // the rules of another agent's entries
-	wroteIt    string               // the version of the agent that wrote the header, or else the leaf
-	wroteLast  string               // that wrote the leaf, or else the header
-	newer      string               // that version, if it is newer than the newest known
-	counted    map[string]float64   // by run, what the agent counted, US dollars
-	owner      string               // see Owner
-	aside      []dialect.Span       // lines of sub-agents' calls; see AsideCalls
-	recorded   map[int]dialect.Span // where the requests of answers are recorded; see Recorded
-	about      []dialect.Span       // lines that such records need
-	skims      skims                // with Options.Usages, while the file is read
-	records    []record
-	times      []int64  // of the records, milliseconds since 1970, with Options.Times
-	held       [][]byte // lines of the last records, which are not in the file; see Hold
-	ids        []byte   // all ids, concatenated
-	table      *idTable
-	found      findings
-	header     int  // record number, or -1
-	leaf       int  // record number, or -1
-	forward    bool // a parent may come after its child
-	orphans    bool // a parent is not in the file
-	end        endMark
+	called string // the name in messages
+	src    *source
+	identity
+	copied    copiedLines
+	badUTF8   bool                 // another agent's file has bytes that are none
+	joined    []joined             // lines of entries that are made of several
+	last      []uint32             // the last of those by entry, 0 for none
+	kept      map[int]dialect.Kept // prompts that transforms keep
+	used      ruling               // the rules of another agent's entries
+	wroteIt   string               // the version of the agent that wrote the header, or else the leaf
+	wroteLast string               // that wrote the leaf, or else the header
+	newer     string               // that version, if it is newer than the newest known
+	counted   map[string]float64   // by run, what the agent counted, US dollars
+	aside     []dialect.Span       // lines of sub-agents' calls; see AsideCalls
+	recorded  map[int]dialect.Span // where the requests of answers are recorded; see Recorded
+	about     []dialect.Span       // lines that such records need
+	skims     skims                // with Options.Usages, while the file is read
+	records   []record
+	times     []int64  // of the records, milliseconds since 1970, with Options.Times
+	held      [][]byte // lines of the last records, which are not in the file; see Hold
+	ids       []byte   // all ids, concatenated
+	table     *idTable
+	found     findings
+	header    int  // record number, or -1
+	leaf      int  // record number, or -1
+	forward   bool // a parent may come after its child
+	orphans   bool // a parent is not in the file
+	end       endMark
 }
 
-// Open opens and indexes the session file with that name, or standard input for "-". It
-// validates every line. Damage is skipped and listed in Findings. Only input that cannot be
-// read at all, or is not a session, is an error.
-func Open(name string, opt Options) (*Session, error) {
-	for range mostOpened - 1 {
-		src, err := openSource(name, opt)
-		s, err := open(name, src, err, opt)
-		if _, again := errors.AsType[unsettled](err); !again {
-			return s, err
-		}
-		time.Sleep(rewriting)
-	}
-	opt.asItIs = true
-	src, err := openSource(name, opt)
-	return open(name, src, err, opt)
-}
-
-// OpenReader is like Open for a session in r; name is for messages. It does not call Opened.
-func OpenReader(name string, r io.Reader, opt Options) (*Session, error) {
-	opt.Opened = nil
-	src, err := through(plain, r, opt.Through)
-	return open(name, src, err, opt)
-}
-
-func open(name string, src *source, err error, opt Options) (*Session, error) {
-	if err != nil {
-		return nil, atFile(name, err)
-	}
-	s := &Session{Name: name, called: name, src: src}
-	if opt.Called != nil {
-		s.called = opt.Called(name)
-	}
-	if err = s.sniff(opt); err == nil {
-		err = s.index(opt)
-	}
-	if !opt.asItIs && s.unsettled(err) {
-		err = unsettled{err}
-	}
-	if err == nil {
-		err = s.visit(opt)
-	}
-	if err != nil {
-		s.src.close()
-		return nil, atFile(name, err)
-	}
-	if opt.Opened != nil {
-		opt.Opened(s)
-	}
-	return s, nil
+// newSession returns a session that is not indexed yet.
+func (o Options) newSession(name string, src *source, id identity) *Session {
+	return &Session{Name: name, called: o.calls(name), src: src, identity: id}
 }
 
 // index indexes the lines of a session.
@@ -269,11 +215,8 @@ func (s *Session) Plain() io.Reader {
 	if s.doc != nil {
 		return s.doc.lines(s)
 	}
-	return s.file().plain()
+	return s.src.self().plain()
 }
-
-// file is the source of the file itself.
-func (s *Session) file() *source { return cmp.Or(s.own, s.src) }
 
 // Packed reports whether the session is in a compressed file or a stream, to which nothing can be
 // appended.
@@ -283,7 +226,7 @@ func (s *Session) Packed() bool { return s.src.packing != plain || s.src.info ==
 func (s *Session) Size() int64 { return s.src.size }
 
 // OwnSize returns the uncompressed size of the file itself in bytes.
-func (s *Session) OwnSize() int64 { return s.file().size }
+func (s *Session) OwnSize() int64 { return s.src.self().size }
 
 // Len returns the number of records, headers and scalar lines included.
 func (s *Session) Len() int { return len(s.records) }

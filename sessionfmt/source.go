@@ -11,16 +11,19 @@ import (
 // A source is the bytes of a session, readable at any offset.
 type source struct {
 	bytes   io.ReaderAt
-	file    *os.File // nil if they are in memory
+	file    *os.File // to close; nil if they are in memory or of standard input
 	size    int64
 	info    os.FileInfo // of the session's file; nil for standard input and streams
 	packing packing     // how that file is compressed
 	temp    string      // a temporary file to remove
 	disk    Disk        // where that file is
-	more    []*source   // other files that hold parts of it
 	instead string      // what the file is instead of lines, empty if it is those
 	broken  error       // why the data is incomplete: the compressed file is truncated
 	trails  *trailing   // what follows the compressed data, nil for nothing
+
+	own      *source   // the session's own file, nil if this is it; see join
+	more     []*source // other files that have parts of the session
+	sections []section // where these are in it
 }
 
 func (s *source) close() error {
@@ -35,28 +38,6 @@ func (s *source) close() error {
 		os.Remove(s.temp)
 	}
 	return err
-}
-
-// openSource opens a session file, or standard input for "-". It detects compression by the
-// first bytes, and decompresses to an unnamed temporary file. Standard input that is not a
-// plain file, and the output of opt.Through, go to such a file too.
-func openSource(name string, opt Options) (*source, error) {
-	src, err := openFile(name, opt.stdin(), opt.Disk)
-	if err == nil {
-		src.stoppable(opt.Disk)
-	}
-	if err != nil || opt.Through == nil {
-		return src, err
-	}
-	changed, err := through(src.packing, src.plain(), opt.Through)
-	if src.file != opt.stdin() {
-		src.close()
-	}
-	if err == nil {
-		changed.broken, changed.trails = src.broken, src.trails
-		changed.stoppable(opt.Disk)
-	}
-	return changed, err
 }
 
 // stoppable lets the disk end the reading of the source.
@@ -100,43 +81,23 @@ func through(p packing, r io.Reader, passes iter.Seq[Pass]) (src *source, err er
 
 func (s *source) plain() io.Reader { return io.NewSectionReader(s.bytes, 0, s.size) }
 
-// openFile opens a file, or a session of a database.
-func openFile(name string, stdin *os.File, disk Disk) (*source, error) {
-	file, id := name, ""
-	src, err := openBytes(name, stdin, disk)
-	if err != nil && name != "-" {
-		if file, id = inDatabase(disk, name); id != "" {
-			if in, bad := openBytes(file, nil, disk); bad == nil && isDatabase(in.bytes) {
-				src, err = in, nil
-			} else if bad == nil {
-				in.close()
-			}
-		}
-	}
-	if err != nil || !isDatabase(src.bytes) {
-		return src, err
-	}
-	rows, err := databaseRows(disk, file, id)
-	if src.file != stdin {
-		src.close()
-	}
-	return rows, err
-}
-
-func openBytes(name string, stdin *os.File, disk Disk) (*source, error) {
-	f := stdin
-	if name != "-" {
-		var err error
-		if f, err = disk.Open(name); err != nil {
-			return nil, plainPathError(err)
-		}
-	}
-	src, err := readySource(f, disk)
+// fetchFile returns the bytes of a file, or of stdin for "-", which stays open.
+func (d Disk) fetchFile(name string, stdin *os.File) (*source, error) {
 	if name == "-" {
+		src, err := readySource(stdin, d)
+		if err == nil && src.file == stdin {
+			src.file = nil
+			_, err = stdin.Seek(0, io.SeekStart) // a second reading begins where this one did
+		}
 		return src, err
 	}
+	f, err := d.Open(name)
+	if err != nil {
+		return nil, plainPathError(err)
+	}
+	src, err := readySource(f, d)
 	if err == nil {
-		src.disk = disk
+		src.disk = d
 		if src.info, err = f.Stat(); err != nil {
 			src.close()
 		} else {

@@ -3,11 +3,13 @@ package sessionfmt
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
@@ -75,6 +77,45 @@ func TestBrokenOff(t *testing.T) {
 				t.Errorf("%s, %d bytes of %d: %d entries, %v", name, cut, len(data), n, s.Findings)
 			}
 			s.Close()
+		}
+	}
+}
+
+// TestStandardInput: standard input is a session in every way of opening one. A file there can be read
+// again, since it stays open and at its beginning.
+func TestStandardInput(t *testing.T) {
+	lines := `{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/"}` + "\n" +
+		`{"type":"message","id":"a","parentId":null,"timestamp":"2026-01-01T00:00:00.000Z","message":{"role":"user","content":"hi"}}` + "\n"
+	ways := map[string]func(opt Options) (*Session, error){
+		"Open":     func(opt Options) (*Session, error) { return Open("-", opt) },
+		"OpenLast": func(opt Options) (*Session, error) { return OpenLast("-", 64<<10, opt) },
+		"OpenTail": func(opt Options) (*Session, error) { return OpenTail("-", 0, opt) },
+	}
+	for _, text := range []string{lines, indented(t, documentOf(messagesOf(3)), "  ")} {
+		name := filepath.Join(t.TempDir(), "s")
+		must.Do(os.WriteFile(name, []byte(text), 0o600))
+		want := must.Get(OpenReader("-", strings.NewReader(text), Options{})).Len()
+		for way, open := range ways {
+			r, w, err := os.Pipe()
+			must.Do(err)
+			go func() {
+				io.WriteString(w, text)
+				w.Close()
+			}()
+			file := must.Get(os.Open(name))
+			for k, in := range []*os.File{r, file, file} {
+				s, err := open(Options{Stdin: in})
+				if way == "OpenTail" && text != lines && errors.Is(err, ErrTail) {
+					continue
+				}
+				if err != nil || s.Len() != want {
+					t.Errorf("%s of %.9q, input %d: %v, want %d records", way, text, k, err, want)
+					continue
+				}
+				s.Close()
+			}
+			r.Close()
+			file.Close()
 		}
 	}
 }

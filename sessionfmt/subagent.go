@@ -19,7 +19,7 @@ func (s *Session) Delegated(i int) bool {
 }
 
 // InBase reports whether record i stands in a file that the session continues.
-func (s *Session) InBase(i int) bool { return s.sectionAt(s.records[i].off()) != nil }
+func (s *Session) InBase(i int) bool { return s.src.sectionAt(s.records[i].off()) != nil }
 
 // HasAside reports whether there are AsideCalls.
 func (s *Session) HasAside() bool { return len(s.aside) > 0 }

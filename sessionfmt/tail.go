@@ -8,12 +8,13 @@ import (
 	"os"
 	"slices"
 
-	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
 
 // ErrTail is the error if a session cannot be read from its end. Use Open instead.
 var ErrTail = errors.New("cannot be read from its end")
+
+var errNoHeader = fmt.Errorf("%w: its first line is not a session header", ErrTail)
 
 // A Need is what has to be known of a path in addition to the entries that make the context of
 // its leaf.
@@ -39,15 +40,18 @@ const (
 // ErrTail if the file does not allow it: an old version, a damaged header, or a parent after its
 // child.
 func OpenTail(name string, need Need, opt Options) (*Session, error) {
-	src, err := openSource(name, opt)
+	src, id, err := opt.fetchAlone(name)
 	if err != nil {
-		return nil, atFile(name, err)
+		return nil, err
+	}
+	if id.dialect != nil {
+		src.close()
+		return nil, atFile(name, errNoHeader)
 	}
 	for size := int64(tailWindow); ; size *= tailGrowth {
-		s, err := openLast(name, src, size, opt)
+		s, err := opt.openLast(name, src, id, size)
 		if errors.Is(err, ErrNotSession) {
-			return nil, &Error{Pos: Pos{File: name},
-				Err: fmt.Errorf("%w: its first line is not a session header", ErrTail)}
+			return nil, atFile(name, errNoHeader)
 		} else if err != nil {
 			return nil, err
 		}
@@ -91,8 +95,8 @@ func (s *Session) tells(path []int, need Need) (enough bool, err error) {
 		return slices.ContainsFunc(s.found.list, func(f Finding) bool { return f.Code == code })
 	}
 	switch {
-	case s.dialect != nil, s.header != 0, s.records[0].off() > 0, faulty("header-id"):
-		return false, fmt.Errorf("%w: its first line is not a session header", ErrTail)
+	case s.header != 0, s.records[0].off() > 0, faulty("header-id"):
+		return false, errNoHeader
 	case s.Version < 3, faulty("version"):
 		return false, fmt.Errorf("%w: its format version is older than 3", ErrTail)
 	case s.leaf < 0:
@@ -150,21 +154,34 @@ func (s *Session) tells(path []int, need Need) (enough bool, err error) {
 // the last entries say themselves can be relied on. Their line numbers are not those of the file.
 // A session that is one document is read whole.
 func OpenLast(name string, size int64, opt Options) (*Session, error) {
-	src, err := openSource(name, opt)
+	src, id, err := opt.fetchAlone(name)
 	if err != nil {
-		return nil, atFile(name, err)
+		return nil, err
 	}
-	if first, _ := firstLine(src); src.mayBeDocument(first) {
-		src.close()
-		return Open(name, opt)
+	if id.doc != nil {
+		s, err := opt.openSource(name, src)
+		if _, again := errors.AsType[unsettled](err); again {
+			return Open(name, opt)
+		}
+		return s, err
 	}
-	return openLast(name, src, size, opt)
+	return opt.openLast(name, src, id, size)
 }
 
-// openLast is OpenLast for a source that is not a document.
-func openLast(name string, src *source, size int64, opt Options) (*Session, error) {
-	first, off := firstLine(src)
-	s := &Session{Name: name, src: src, dialect: Sniff(first), first: dialect.Span{Off: off, Size: uint32(len(first))}}
+// fetchAlone returns the bytes of a session's own file, and what they are.
+func (o Options) fetchAlone(name string) (src *source, id identity, err error) {
+	if src, err = o.fetch(name); err != nil {
+		return nil, id, atFile(name, err)
+	}
+	if id, _, err = src.identify(name); err != nil {
+		src.close()
+	}
+	return src, id, atFile(name, err)
+}
+
+// openLast is OpenLast for the bytes of a session that is not a document.
+func (o Options) openLast(name string, src *source, id identity, size int64) (*Session, error) {
+	s := o.newSession(name, src, id)
 	head, err := src.lineEnd(0)
 	if err == nil && src.size-size > head {
 		var from int64
@@ -175,15 +192,15 @@ func openLast(name string, src *source, size int64, opt Options) (*Session, erro
 				io.NewSectionReader(src.bytes, from, src.size-from)},
 			sizes: []int64{head, src.size - from},
 		}
-		cut.size, s.src, s.own = head+src.size-from, &cut, src
+		cut.size, cut.own, s.src = head+src.size-from, src, &cut
 	}
 	if err != nil {
 		src.close()
 		return nil, atFile(name, err)
 	}
 	s.Coverage.Partial = s.src != src
-	if err = s.index(opt); err == nil {
-		err = s.visit(opt)
+	if err = s.index(o); err == nil {
+		err = s.visit(o)
 	}
 	if err != nil {
 		s.src.close()

@@ -82,9 +82,10 @@ func runReplay(e *env, o *replayOptions, args []string) error {
 	return e.finish(env, o)
 }
 
-// open opens the session, or with --tail only its end if that is enough.
+// open opens the session, or with --tail only its end if that is enough. Standard input cannot be read again if it
+// is not.
 func (o *replayOptions) open(e *env, name string) (*sessionfmt.Session, error) {
-	if !o.tail {
+	if !o.tail || name == "-" {
 		return e.open(name)
 	}
 	form := slices.IndexFunc(show.Formats, func(f show.Format) bool { return f.Name == o.format })

@@ -23,7 +23,7 @@ type Options struct {
 	Prompts *tokens.Counter // counts prompts and tools if Counter is nil
 	Model   models.Ref      // if set, the model of all requests, with the recorded sizes
 	Sizes   bool            // measures have no hash of the content, which takes less time
-	Bare    bool            // requests have messages alone: no answer is read, and no prompt
+	Bare    bool            // requests have messages alone: no answer is read, nothing is counted
 }
 
 // A Ledger is a session as its requests.
@@ -130,6 +130,9 @@ func (l *Ledger) Kept(q *Request) int {
 
 // New returns a ledger without requests. A walk with its Meter measures each message that it meets.
 func New(r *replay.Replay, opt Options) *Ledger {
+	if opt.Bare {
+		opt.Counter, opt.Prompts = nil, nil
+	}
 	return &Ledger{
 		Replay: r, opt: opt, live: true, other: map[int32]Measure{}, stored: map[int32]int32{}, used: map[int]int32{},
 		load: r.NewReader(), logged: make([][]int32, 1),

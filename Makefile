@@ -5,7 +5,7 @@
 # fuzz    FUZZTIME of each fuzz target; part of check
 # check-all  the tests with whole matrices, without the vector kernel, and for arm64
 # golden  rewrite golden files and generated pages from current output
-# mutants  mutation testing of the packages MUTATED
+# mutants  changes in the packages MUTATED that their own tests do not notice
 # bench   performance, compared with the alternatives
 # dist    static binaries with man pages and completions: archives, .deb and .rpm, with checksums
 # rules   the rules of redaction, from gitleaks' module
@@ -97,14 +97,16 @@ check-all:
 golden:
 	$(GO) test ./cmd/ctxtool ./internal/lens/check ./migrate -update
 
-# A mutant takes as long as the tests of its package: of a small one seconds, of a large one hours.
-# MUTANTFLAGS="--diff main" takes only the lines that a branch changed.
-GREMLINS ?= v0.6.0
-MUTATED  ?= internal/base/times internal/lens/gate replay/models
+# The core, whose packages are to notice their own mutants: of MUTANTS drawn by SEED at least LEAST. A mutant takes as
+# long as the tests of its package.
+MUTATED := compact internal/lens/cache internal/lens/check internal/lens/diff internal/lens/redact internal/lens/simulate \
+	internal/lens/trace internal/out/plan internal/read/activity internal/read/dialect/claude internal/read/dialect/codex \
+	migrate replay replay/hook replay/ledger replay/prompt replay/weigh sessionfmt sessionfmt/jsonl stats
+MUTANTS ?= 60
+SEED    ?= 1
+LEAST   ?= 48
 mutants:
-	@set -e; for package in $(MUTATED); do \
-		$(GO) run github.com/go-gremlins/gremlins/cmd/gremlins@$(GREMLINS) unleash --workers 2 --timeout-coefficient 5 $(MUTANTFLAGS) ./$$package; \
-	done
+	$(GO) run ./internal/test/mutants -n $(MUTANTS) -seed $(SEED) -least $(LEAST) $(MUTATED)
 
 # The native binary that make ccusage installs.
 CCUSAGE ?= $(CCUSAGE_DIR)/node_modules/@ccusage/ccusage-linux-x64/bin/ccusage

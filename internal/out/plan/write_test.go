@@ -77,7 +77,7 @@ func TestTargets(t *testing.T) {
 		plan    func(s *sessionfmt.Session) (*Plan, error)
 		target  Target
 		sync    int    // the call of Disk.Sync that fails, 0 for none
-		others  string // a file that is there before
+		others  string // an existing file
 		want    string // the error, else the files and what the plan says of them
 	}{
 		{"nowhere", small, repairs, Target{}, 0, "", "s.jsonl=old"},
@@ -87,7 +87,7 @@ func TestTargets(t *testing.T) {
 			"given: was written to in the last minutes: may be in use (end the agent's session first; --force appends anyway)"},
 		{"an unguarded plan, in use", soundLines, labels, Target{Write: true, Now: at(later.Add(-1))}, 0, "", "s.jsonl=old+1 written=given"},
 		{"a guarded plan by force", soundLines, guarded, Target{Write: true, Force: true, Now: at(later.Add(-1))}, 0, "", "s.jsonl=old+1 written=given"},
-		{"a clock behind the entry asks the file", soundLines, guarded, Target{Write: true, Now: at(lastEntry.Add(-Recent - 1))}, 0, "", "s.jsonl=old+1 written=given"},
+		{"a clock before the entry asks the file", soundLines, guarded, Target{Write: true, Now: at(lastEntry.Add(-Recent - 1))}, 0, "", "s.jsonl=old+1 written=given"},
 		{"repair", small, repairs, Target{Write: true}, 0, "", "s.jsonl=sound s.jsonl.orig-1=old s.jsonl.quarantine-1=line written=s.jsonl kept=s.jsonl.orig-1 quarantine=s.jsonl.quarantine-1"},
 		{"repair, in use", small, repairs, Target{Write: true, Now: at(later.Add(-1))}, 0, "",
 			"given: was written to in the last minutes: may be in use (end the agent's session first; --force replaces it anyway)"},

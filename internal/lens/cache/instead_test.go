@@ -37,7 +37,9 @@ func TestInstead(t *testing.T) {
 		}
 		return r
 	}
-	pause := func(r *Row) { r.Break = &Break{Cause: CausePause, Pause: 400, Lifetime: 300, Rebilled: Rebilled{Tokens: 3}} }
+	pause := func(r *Row) {
+		r.Break = &Break{Cause: CausePause, Pause: 400, Lifetime: 300, Rebilled: Rebilled{Tokens: 3}}
+	}
 	for _, c := range []struct {
 		name    string
 		r       *Row

@@ -147,10 +147,10 @@ var (
 	marker = regexp.MustCompile(`^(</?[a-z_-]+>|Exit code: \d+|Wall time: [\d.]+ seconds|Total output lines: \d+|` +
 		`Chunk ID: \w+|Process exited with code \d+|Original token count: \d+|Output:|` +
 		`(Message time|Working directory|Workspace root folder): [/0-9].*)$`)
-	// lead is what a text is known by at its beginning: instructions of a project, and questions for a summary or for
-	// what is to be remembered, see qwenAsks.
-	lead = regexp.MustCompile(`^(# AGENTS\.md instructions|You are performing a CONTEXT CHECKPOINT|Managed memory has|` +
-		`First, reason in your <analysis>) `)
+	// lead is what a text is known by at its beginning: instructions of a project, and questions for a summary, or
+	// for what is to be remembered, see qwenAsks.
+	lead = regexp.MustCompile(`^(# AGENTS\.md instructions|You are performing a CONTEXT CHECKPOINT|` +
+		`Managed memory has|First, reason in your <analysis>) `)
 	// cut stands for the middle of a text.
 	cut = regexp.MustCompile(`…\d+ (chars|tokens) truncated…|\.\.\.\[truncated \d+ chars\]\.\.\.`)
 	// wordless are parts without words; an output may be an object as a text.

@@ -75,7 +75,7 @@ func draw(r *rand.Rand, packages []string) func() Mutant {
 	}
 }
 
-// A verdict is what became of a mutant.
+// A verdict is the result of a mutant.
 type verdict int
 
 const (

@@ -46,12 +46,20 @@ func (w *walk) hooked() error {
 		if err != nil {
 			return err
 		}
-		w.acted = w.acted || was.acts() || w.past.requests[k].acts() || k > 0 && was.prompt != requests[k-1].prompt
+		past, prompted := w.past.requests, false // by the hook
+		switch {
+		case k == 0:
+		case past[k].prompt != past[k-1].prompt:
+			w.systems++
+		default:
+			prompted = was.prompt != requests[k-1].prompt
+		}
+		w.acted = w.acted || was.acts() || past[k].acts() || prompted
 		was.tokens.Hidden = w.session.size.Hidden
 		was.tokens.Total += was.tokens.Hidden
 		front, counted := int64(was.tokens.System+was.tokens.Tools), was.tokens.Total-was.tokens.Hidden
 		c := w.shared(k, &cut{was.messages, was.kept, was.keptTokens, was.again}, front, counted, compacts)
-		if k > 0 && was.prompt != requests[k-1].prompt {
+		if prompted {
 			c.Kept, c.Again, c.Cause = -1, front+int64(was.keptTokens+was.again), cache.CauseSystem
 		}
 		c.Same = !w.acted

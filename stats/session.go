@@ -246,10 +246,9 @@ func (l *LongPrompts) find(s *sessionfmt.Session, most map[int32]int32) error {
 			return err
 		}
 		l.Count++
-		words, _ := outline.PromptWords(line)
 		l.Prompts = append(l.Prompts, LongPrompt{
 			Line: s.Line(int(rec)), Entry: s.ID(int(rec)), Requests: n,
-			Text: cmp.Or(words, outline.Gist(jsonl.User, line)),
+			Text: cmp.Or(outline.PromptWords(line), outline.Gist(jsonl.User, line)),
 		})
 	}
 	l.cut()

@@ -159,6 +159,8 @@ type lensRun struct {
 	Calls []func(f *callRecord)
 	// Indexed are called after the file has been read, before the walk.
 	Indexed []func()
+	// Times keeps the times of records, for Session.Time.
+	Times bool
 	// Each of these makes the walk record Path. Sizes counts its contexts, Requests makes Book have
 	// its requests, and Hashes those of all branches, with hashes of their messages.
 	Requests, Sizes, Hashes bool
@@ -192,6 +194,7 @@ func (o *Options) Read(name string) (*Report, error) {
 	if l.checked {
 		open, damage = l.damage(name)
 	}
+	open.Times = open.Times || l.Times
 	switch l.Report.fits = o.Only == (Only{Project: o.Only.Project, Agent: o.Only.Agent}); {
 	case l.Report.fits:
 	case o.Only.Model != "":

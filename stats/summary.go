@@ -178,32 +178,15 @@ func (sum *Summary) settle() {
 
 // look takes what a summary says of a session.
 func (sum *Summary) look(l *lensRun) {
-	var newest int64
-	var stamp jsonl.Value // of the last message
-	prompted := false
-	l.Records = append(l.Records, func(p *jsonl.Picked) {
-		if p.Kind == jsonl.User && !prompted { // most files begin with a plain prompt
-			prompted = true
-			if words, command := outline.PromptWords(p.Line); !command {
-				sum.First = words
-			}
-		}
-		sum.take(p)
-	}, func(p *jsonl.Picked) {
-		if ms, ok := p.Timestamp.Millis(); ok && p.Kind.IsMessage() && (stamp == nil || ms > newest) {
-			newest, stamp = ms, append(stamp[:0], p.Timestamp...)
-		}
-	})
+	l.Times = true
 	l.Indexed = append(l.Indexed, func() {
 		s := l.Session
-		if path, _ := s.Path(s.Leaf()); sum.First == "" || len(path) != s.Coverage.Entries {
-			first, err := outline.FirstPrompt(s, s.Leaf())
-			sum.First = first
-			l.fail(err)
-		}
 		sum.Reading = s.Reading()
-		sum.Time = cmp.Or(stamp.Text(), sum.Time)
 		sum.Entries, sum.Size, sum.Found = s.Coverage.Entries, s.OwnSize(), gravest(s.Findings)
+		sum.lines(l)
+		first, err := outline.FirstPrompt(s, s.Leaf())
+		sum.First = first
+		l.fail(err)
 	})
 	l.Ends = append(l.Ends, func(e *replay.Envelope) {
 		u, err := e.Size()
@@ -215,18 +198,34 @@ func (sum *Summary) look(l *lensRun) {
 	})
 }
 
-// take is what a record adds to the summary.
-func (sum *Summary) take(p *jsonl.Picked) {
-	switch line := p.Line; p.Kind {
-	case jsonl.Header:
-		if sum.Time == "" { // the first header is the session's
-			outline.ReadHeader(&sum.About, line)
+// lines reads the few lines that a summary needs: the first header that has a time, the last title, and the message
+// with the latest time.
+func (sum *Summary) lines(l *lensRun) {
+	titled, last, newest := -1, -1, int64(0)
+	for i := range l.Session.Len() {
+		switch kind := l.Session.Kind(i); {
+		case kind == jsonl.Header && sum.Time == "":
+			outline.ReadHeader(&sum.About, l.line(i))
 			sum.Time = sum.Began
+		case kind == jsonl.SessionInfo, kind == jsonl.Retitled, kind == jsonl.Slot:
+			titled = i
+		case kind.IsMessage():
+			if ms, ok := l.Session.Time(i); ok && (last < 0 || ms > newest) {
+				last, newest = i, ms
+			}
 		}
-	case jsonl.SessionInfo:
-		sum.Name = outline.FirstWords(line.Get("name").Text())
-	case jsonl.Retitled, jsonl.Slot:
-		sum.Name = outline.FirstWords(line.Get("title").Text())
+	}
+	if titled >= 0 {
+		key := "title"
+		if l.Session.Kind(titled) == jsonl.SessionInfo {
+			key = "name"
+		}
+		sum.Name = outline.FirstWords(l.line(titled).Get(key).Text())
+	}
+	if last >= 0 {
+		stamp, err := l.reader().Timestamp(last)
+		l.fail(err)
+		sum.Time = cmp.Or(stamp.Text(), sum.Time)
 	}
 }
 

@@ -7,8 +7,11 @@ import (
 	"testing"
 
 	"ctxtool/internal/read/outline"
+	"ctxtool/internal/test/corpus"
 	"ctxtool/internal/test/must"
+	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/dialect"
+	"ctxtool/sessionfmt/jsonl"
 	"ctxtool/stats"
 )
 
@@ -76,5 +79,48 @@ func TestCopies(t *testing.T) {
 	}
 	if all[3].Copied != 0 {
 		t.Errorf("of what could not be read: %v", all[3].Copied)
+	}
+}
+
+// TestSummaryLines: what a summary reads after the session was indexed is what a reading of all entries gives.
+func TestSummaryLines(t *testing.T) {
+	timed, titled := 0, 0
+	for _, s := range corpus.Agents(t) {
+		name := filepath.Join(t.TempDir(), filepath.Base(s.Name))
+		must.Do(os.WriteFile(name, s.Data, 0o600))
+		got, err := stats.Options{}.Summarize(name)
+		if err != nil {
+			continue
+		}
+		var want stats.Summary
+		newest, dated := int64(0), false
+		see := func(p *jsonl.Picked) {
+			switch ms, ok := p.Timestamp.Millis(); {
+			case p.Kind == jsonl.Header && want.Time == "":
+				outline.ReadHeader(&want.About, p.Line)
+				want.Time = want.Began
+			case p.Kind == jsonl.SessionInfo:
+				want.Name = outline.FirstWords(p.Line.Get("name").Text())
+			case p.Kind == jsonl.Retitled, p.Kind == jsonl.Slot:
+				want.Name = outline.FirstWords(p.Line.Get("title").Text())
+			case p.Kind.IsMessage() && ok && (!dated || ms > newest):
+				newest, dated, want.Time = ms, true, p.Timestamp.Text()
+			}
+		}
+		must.Get(sessionfmt.Open(name, sessionfmt.Options{Ordered: true,
+			Visit: func() func(*jsonl.Picked) { return see }})).Close()
+		want.First = got.First
+		if got.About != want.About || got.Time != want.Time {
+			t.Errorf("%s: %+v of %s, want %+v of %s", s.Name, got.About, got.Time, want.About, want.Time)
+		}
+		if dated {
+			timed++
+		}
+		if want.Name != "" {
+			titled++
+		}
+	}
+	if timed < 10 || titled < 2 {
+		t.Errorf("%d sessions with a time, %d with a title", timed, titled)
 	}
 }

@@ -239,7 +239,7 @@ func promptOf(s *sessionfmt.Session, lines *sessionfmt.Reader, record int) strin
 		if err != nil {
 			return ""
 		}
-		if words, _ := outline.PromptWords(line); words != "" {
+		if words := outline.PromptWords(line); words != "" {
 			return words
 		}
 	}

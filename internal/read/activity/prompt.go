@@ -201,6 +201,9 @@ func (a *Asked) Prompt(p Prompt) string {
 	return text
 }
 
+// Pending reports whether a command waits for an answer.
+func (a *Asked) Pending() bool { return a.command != "" }
+
 // Answered takes an answer of a model, and returns the command that it answers, else an empty text.
 func (a *Asked) Answered() (command string) {
 	command, a.command = a.command, ""

@@ -28,15 +28,14 @@ func FirstPrompt(s *sessionfmt.Session, leaf int) (string, error) {
 	return f.instead()
 }
 
-// PromptWords returns the first words of what a person typed of a prompt, given its entry: of its text or,
-// if command, of a command. They are empty if the person typed neither.
-func PromptWords(line jsonl.Value) (words string, command bool) {
-	var f finder
-	p := f.read(line, jsonl.User)
-	if words = FirstWords(p.Text); words != "" {
-		return words, false
-	}
-	return FirstWords(p.Command), p.Command != ""
+// PromptWords returns the first words of what a person typed of a prompt, given its entry: of its text or else of a
+// command. They are empty if the person typed neither.
+func PromptWords(line jsonl.Value) string {
+	var msg jsonl.Message
+	var at jsonl.Cursor
+	msg.Read(at.Reset(line.Get("message")), jsonl.User)
+	p := activity.ReadPrompt(msg.Text("\n"))
+	return cmp.Or(FirstWords(p.Text), FirstWords(p.Command))
 }
 
 // A finder looks for what a person typed first.
@@ -45,7 +44,6 @@ type finder struct {
 	lines *sessionfmt.Reader
 	asked activity.Asked
 	msg   jsonl.Message
-	at    jsonl.Cursor
 
 	command, image string // the first ones
 }
@@ -56,14 +54,13 @@ func (f *finder) find(i int) (words string, err error) {
 	switch {
 	case f.s.Answers(i):
 		return FirstWords(f.asked.Answered()), nil
-	case kind != jsonl.User && kind != jsonl.Custom:
+	case kind == jsonl.Custom && !f.asked.Pending(), kind != jsonl.User && kind != jsonl.Custom:
 		return "", nil
 	}
-	line, err := f.lines.Line(i)
-	if err != nil {
+	if _, err := f.lines.Message(i, &f.msg); err != nil {
 		return "", err
 	}
-	p := f.read(line, kind)
+	p := activity.ReadPrompt(f.msg.Text("\n"))
 	if kind == jsonl.Custom { // written by the agent, such as the output of a command
 		p.Text, p.Command = "", ""
 	}
@@ -71,16 +68,14 @@ func (f *finder) find(i int) (words string, err error) {
 	if kind == jsonl.User && words == "" {
 		f.command = cmp.Or(f.command, p.Command)
 		if p == (activity.Prompt{}) && f.image == "" {
+			line, err := f.lines.Line(i)
+			if err != nil {
+				return "", err
+			}
 			f.image = Gist(kind, line)
 		}
 	}
 	return words, nil
-}
-
-// read reads the message of an entry.
-func (f *finder) read(line jsonl.Value, kind jsonl.Kind) activity.Prompt {
-	f.msg.Read(f.at.Reset(line.Get("message")), kind)
-	return activity.ReadPrompt(f.msg.Text("\n"))
 }
 
 // instead returns what a session without a typed prompt is called.

@@ -166,7 +166,7 @@ func (p *Policy) params() string {
 
 // cached compares the new request with the original, message by message.
 func (j *Job) cached(r *Reduction) error {
-	ref, _, _, err := r.From.Envelope.Model()
+	ref, err := r.From.Envelope.ModelRef()
 	if err != nil {
 		return err
 	}

@@ -230,7 +230,7 @@ func (t *Trial) measure(before *replay.Envelope) error {
 	if p.First != "messages" {
 		p.Rebilled += min(d.Tokens.A.System+d.Tokens.A.Tools, d.Tokens.B.System+d.Tokens.B.Tools)
 	}
-	ref, _, _, err := t.Envelope.Model()
+	ref, err := t.Envelope.ModelRef()
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ import (
 // limits returns the limits of the provider of the next request, and its name. If the
 // provider is not known, they are the largest of all providers.
 func (w *walk) limits() (l models.Limits, name string) {
-	ref, _, _, err := w.active.Model()
+	ref, err := w.active.ModelRef()
 	w.err = err
 	if l, ok := models.LimitsOf(ref.Provider); ok {
 		return l, ref.Provider

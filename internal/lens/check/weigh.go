@@ -25,9 +25,20 @@ type weighing struct {
 	now    Figures
 	trials int
 	bytes  int64
+	asked  []place        // what the repair of all damage was asked, but for what changes nothing
+	all    Figures        // the size of the context after that repair
 	broken map[int]string // legible ids in broken lines, by line
 	named  map[int]string // ids of the lost parents of orphans, by line
 }
+
+// A place is where a repair may find damage.
+type place struct {
+	code string
+	line int
+}
+
+// keeps reports whether a repair leaves every entry as it was read: it only ends the last line.
+func (p place) keeps() bool { return p.code == "unterminated" }
 
 // weigh sets Hides of the findings that hide something.
 func (x *subject) weigh() {
@@ -43,7 +54,7 @@ func (x *subject) weigh() {
 	w := &weighing{subject: x, now: now}
 	r.Context = &now
 	if repairable && x.s.Version <= 3 {
-		if f, ok := w.repaired(func(string, int) bool { return true }); ok {
+		if f, ok := w.repairedAll(); ok {
 			r.Repaired = &f
 		}
 		w.readBroken()
@@ -72,20 +83,46 @@ func (w *weighing) hidden(f *Finding) Figures {
 		return w.kept()
 	case f.Code == "no-checkpoint":
 		return w.checkpoint(f)
-	case Find(f.Code).mend == 0 || w.s.Version > 3:
+	case Find(f.Code).mend == 0 || w.s.Version > 3 || place{f.Code, f.Line}.keeps():
 		return Figures{}
 	}
-	then, ok := w.repaired(func(code string, line int) bool {
+	want := func(code string, line int) bool {
 		if line == f.Line && (code == f.Code || f.Code == "scalar-leaf" && code == "scalar-line") {
 			return true
 		}
 		id := w.broken[f.Line]
 		return code == "orphan" && id != "" && w.named[line] == id
-	})
+	}
+	others := func(p place) bool { return !want(p.code, p.line) }
+	then, ok := w.all, w.asked != nil && !slices.ContainsFunc(w.asked, others)
+	if !ok {
+		then, ok = w.repaired(want)
+	}
 	if ok {
 		return then.less(w.now)
 	}
 	return Figures{}
+}
+
+// repairedAll is repaired for all damage. It keeps what the repair was asked, so that the repair of a single finding
+// that is asked the same is not made again.
+func (w *weighing) repairedAll() (f Figures, ok bool) {
+	if !slices.ContainsFunc(w.report.Findings, func(f Finding) bool {
+		return f.Code == "more" || Find(f.Code).mend != 0 && !place{f.Code, f.Line}.keeps()
+	}) {
+		return w.now, true
+	}
+	var asked []place
+	w.all, ok = w.repaired(func(code string, line int) bool {
+		if p := (place{code, line}); !p.keeps() {
+			asked = append(asked, p)
+		}
+		return true
+	})
+	if ok {
+		w.asked = asked
+	}
+	return w.all, ok
 }
 
 // repaired returns the size of the context at the leaf after repairing some of the damage.

@@ -180,7 +180,7 @@ func (x *exam) look() error {
 		return err
 	}
 	x.cache, x.Requests = account.Total, account.Total.Answered
-	ref, _, _, err := x.end.Model()
+	ref, err := x.end.ModelRef()
 	if err != nil {
 		return err
 	}

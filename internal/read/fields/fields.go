@@ -15,6 +15,7 @@ type Finder struct {
 	// it is new. The path is valid until Found returns.
 	Found func(path []byte, v jsonl.Value, known bool)
 	path  []byte
+	stack []field // of the objects around the value at hand
 }
 
 // Line looks at a line.
@@ -38,15 +39,24 @@ func (f *Finder) value(v jsonl.Value, t *Tree) {
 	}
 }
 
+// A field is one of an object.
+type field struct {
+	key []byte
+	val jsonl.Value
+}
+
 // object looks at an object: its fields are declared for its type, for all types, or, where the type is not
 // declared or missing, for the object itself.
 func (f *Finder) object(v jsonl.Value, t *Tree) {
-	length := len(f.path)
-	defer func() { f.path = f.path[:length] }()
+	length, from := len(f.path), len(f.stack)
+	defer func() { f.path, f.stack = f.path[:length], f.stack[:from] }()
+	for key, val := range v.Members { // the type may come last
+		f.stack = append(f.stack, field{key, val})
+	}
 	common, naming := t.below["<*>"], ""
 	if t.typed {
 		var name string
-		if naming, name = typeOf(v); naming != "" {
+		if naming, name = typeOf(f.stack[from:]); naming != "" {
 			name = "<" + name + ">"
 			f.path = append(f.path, name...)
 			if t = t.below[name]; t == nil || t.use == unread {
@@ -59,22 +69,23 @@ func (f *Finder) object(v jsonl.Value, t *Tree) {
 		}
 	}
 	before := len(f.path)
-	for key, val := range v.Members {
-		of := t.below[string(key)]
+	for i := from; i < len(f.stack); i++ { // which objects in it may move
+		one := f.stack[i]
+		of := t.below[string(one.key)]
 		if of == nil && common != nil {
-			of = common.below[string(key)]
+			of = common.below[string(one.key)]
 		}
-		if of == nil && string(key) == naming {
+		if of == nil && string(one.key) == naming {
 			continue
 		}
 		if before > 0 {
 			f.path = append(f.path, '.')
 		}
-		f.path = append(f.path, key...)
+		f.path = append(f.path, one.key...)
 		if of == nil {
-			f.Found(f.path, val, false)
+			f.Found(f.path, one.val, false)
 		} else {
-			f.value(val, of)
+			f.value(one.val, of)
 		}
 		f.path = f.path[:before]
 	}
@@ -83,13 +94,22 @@ func (f *Finder) object(v jsonl.Value, t *Tree) {
 // naming are the fields that name the type of an object, the first that is a string.
 var naming = [3]string{"table", "type", "role"}
 
-// typeOf returns the type of an object and the field that names it, both empty if none does.
-func typeOf(v jsonl.Value) (field, name string) {
-	var f [len(naming)]jsonl.Value
-	v.Fields(f[:], naming[:]...)
-	i := slices.IndexFunc(f[:], jsonl.Value.IsString)
-	if i < 0 || f[i].Text() == "" {
-		return "", ""
+// typeOf returns the type of an object with those fields, and the field that names it, both empty if none does.
+// Of several fields with one name the last counts.
+func typeOf(fields []field) (by, name string) {
+	for _, by := range naming {
+		for _, one := range slices.Backward(fields) {
+			if string(one.key) != by {
+				continue
+			}
+			if one.val.IsString() {
+				if name := one.val.Text(); name != "" {
+					return by, name
+				}
+				return "", ""
+			}
+			break
+		}
 	}
-	return naming[i], f[i].Text()
+	return "", ""
 }

@@ -10,7 +10,11 @@ import (
 
 // Count returns the tokens of the envelope as /context counts them (docs/session-format.md
 // 8.2): the prompt parts together, each tool and each message separately.
-func (e *Envelope) Count(c *tokens.Counter) (n weigh.Counts, err error) {
+func (e *Envelope) Count(c *tokens.Counter) (weigh.Counts, error) { return e.CountKnown(c, nil) }
+
+// CountKnown is Count for a caller that has counted messages: known returns what Reader.Tokens gives for one, not ok
+// for one to read. It is called by several goroutines at once.
+func (e *Envelope) CountKnown(c *tokens.Counter, known func(Piece) (n int, ok bool)) (n weigh.Counts, err error) {
 	p, err := e.Prompt()
 	if err != nil {
 		return n, err
@@ -19,7 +23,13 @@ func (e *Envelope) Count(c *tokens.Counter) (n weigh.Counts, err error) {
 	n.NoSystem, n.NoTools = e.Unrecorded(p)
 	turns := 0
 	for one, err := range Each(e, func(l *Reader, m Piece) (one struct{ all, turn int }, err error) {
-		one.all, _, err = l.Tokens(c, m)
+		ok := false
+		if known != nil {
+			one.all, ok = known(m)
+		}
+		if !ok {
+			one.all, _, err = l.Tokens(c, m)
+		}
 		if m.kind.IsTurn() {
 			one.turn = one.all
 		}

@@ -117,7 +117,7 @@ func (c *clearedWatch) Request(s replay.Step) error {
 	if c.had = is; s.Altered() != c.altered {
 		c.taken, c.altered = 0, s.Altered()
 	}
-	answer, ok := c.fact(s.Record, aPrompt)
+	answer, ok := c.w.fact(s.Record, aPrompt)
 	if !ok {
 		return c.w.err
 	}
@@ -145,10 +145,28 @@ func (c *clearedWatch) sameModel(rec int) bool {
 	return is == was
 }
 
-// fact returns the first fact of these kinds of a record.
-func (c *clearedWatch) fact(rec int, kinds ...factKind) (fact, bool) {
-	facts := c.w.facts.of(c.w.s.Offset(rec))
-	i := slices.IndexFunc(facts, func(f fact) bool { return slices.Contains(kinds, f.kind()) })
+// counted returns the size of a message that was counted while the file was read, tokens. It is not ok for one of
+// several that a line has.
+func (x *subject) counted(p replay.Piece) (n int, ok bool) {
+	if !p.Own() || x.facts == nil {
+		return 0, false
+	}
+	for _, f := range x.facts.of(x.s.Offset(p.Origin().Record)) {
+		switch f.kind() {
+		case aPrompt, aResult, aFailure, aMessage:
+			if ok || f.size() == maxSize {
+				return 0, false
+			}
+			n, ok = int(f.size()), true
+		}
+	}
+	return n, ok
+}
+
+// fact returns the first fact of a kind of a record.
+func (x *subject) fact(rec int, kind factKind) (fact, bool) {
+	facts := x.facts.of(x.s.Offset(rec))
+	i := slices.IndexFunc(facts, func(f fact) bool { return f.kind() == kind })
 	if i < 0 {
 		return fact{}, false
 	}
@@ -160,10 +178,8 @@ func (c *clearedWatch) size(p replay.Piece) int64 {
 	if !p.Sent() {
 		return 0
 	}
-	if p.Own() {
-		if f, ok := c.fact(p.Origin().Record, aPrompt, aResult, aFailure, aMessage); ok && f.size() < maxSize {
-			return f.size()
-		}
+	if n, ok := c.w.counted(p); ok {
+		return int64(n)
 	}
 	n, _, err := c.load.Tokens(&tokens.Pi, p)
 	c.w.err = cmp.Or(c.w.err, err)

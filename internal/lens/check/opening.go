@@ -83,11 +83,12 @@ func reaches(s *sessionfmt.Session, edited map[int]bool) bool {
 	return false
 }
 
-// seen returns the size of the context at the leaf, zero if pi gets none from the file.
-func seen(s *sessionfmt.Session) (Figures, error) {
+// seen returns the size of the context at the leaf, zero if pi gets none from the file. For known, see
+// [replay.Envelope.CountKnown].
+func seen(s *sessionfmt.Session, known func(replay.Piece) (int, bool)) (Figures, error) {
 	switch opening(s) {
 	case refuses, dies, empties, fails:
 		return Figures{}, nil
 	}
-	return Measure(s, s.Leaf())
+	return measureBy(s, s.Leaf(), replay.Auto, known)
 }

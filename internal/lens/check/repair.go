@@ -226,8 +226,8 @@ func (r *Repair) Proof(opt Options) (before, after *Figures, left []Finding, err
 			}
 		}
 	}
-	was, err := seen(r.was)
-	now, err2 := seen(s)
+	was, err := seen(r.was, nil)
+	now, err2 := seen(s, nil)
 	if r.was.Dialect() != nil && err == nil {
 		if err := keeps(r.was, s); err != nil {
 			return nil, nil, nil, err

@@ -47,7 +47,7 @@ func (x *subject) weigh() {
 	if !repairable && !slices.ContainsFunc(weighed, r.has) {
 		return
 	}
-	now, err := seen(x.s)
+	now, err := seen(x.s, x.counted)
 	if err != nil {
 		return // a patch stops the replay, which is a finding
 	}
@@ -71,7 +71,7 @@ func (x *subject) weigh() {
 func (w *weighing) hidden(f *Finding) Figures {
 	switch {
 	case f.Code == "leaf-moved":
-		if then, err := Measure(w.s, w.lastWritten()); err == nil {
+		if then, err := measureBy(w.s, w.lastWritten(), replay.Auto, w.counted); err == nil {
 			return then.less(w.now)
 		}
 		return Figures{}
@@ -141,7 +141,7 @@ func (w *weighing) repaired(want pick) (f Figures, ok bool) {
 	if err != nil {
 		return f, false
 	}
-	f, err = seen(s)
+	f, err = seen(s, nil)
 	return f, err == nil
 }
 
@@ -169,8 +169,8 @@ func (w *weighing) readBroken() {
 // kept returns the size of the messages before a compaction: the difference between keeping
 // all and none of them.
 func (w *weighing) kept() Figures {
-	nothing, err := measureBy(w.s, w.s.Leaf(), replay.ByPi)
-	all, err2 := measureBy(w.s, w.s.Leaf(), replay.ByEnvelope)
+	nothing, err := measureBy(w.s, w.s.Leaf(), replay.ByPi, w.counted)
+	all, err2 := measureBy(w.s, w.s.Leaf(), replay.ByEnvelope, w.counted)
 	if err != nil || err2 != nil {
 		return Figures{}
 	}
@@ -186,7 +186,7 @@ func (w *weighing) bridged(f *Finding) Figures {
 		case w.s.Kind(rec) == jsonl.Transform:
 			return Figures{}
 		case k > 0 && w.s.ID(rec) == f.Entry:
-			before, _ := Measure(w.s, path[k-1])
+			before, _ := measureBy(w.s, path[k-1], replay.Auto, w.counted)
 			return before
 		}
 	}
@@ -218,15 +218,16 @@ func (w *weighing) checkpoint(f *Finding) Figures {
 
 // Measure returns the size of the context at a record.
 func Measure(s *sessionfmt.Session, leaf int) (Figures, error) {
-	return measureBy(s, leaf, replay.Auto)
+	return measureBy(s, leaf, replay.Auto, nil)
 }
 
-func measureBy(s *sessionfmt.Session, leaf int, rules replay.Rules) (Figures, error) {
+func measureBy(s *sessionfmt.Session, leaf int, rules replay.Rules, known func(replay.Piece) (int, bool)) (Figures,
+	error) {
 	e, err := replay.New(s, replay.Options{Rules: rules, Leaf: leaf}).At(sessionfmt.After(leaf))
 	if err != nil {
 		return Figures{}, err
 	}
-	n, err := e.Count(&tokens.Pi)
+	n, err := e.CountKnown(&tokens.Pi, known)
 	if err != nil {
 		return Figures{}, err
 	}

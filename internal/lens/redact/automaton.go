@@ -37,76 +37,114 @@ func newAutomaton(words []string) *automaton {
 	for c := 'A'; c <= 'Z'; c++ {
 		a.class[c] = a.class[c|0x20]
 	}
-	children := [][]int32{make([]int32, a.stride)}
-	ends := [][]int32{nil}
-	for k, w := range words {
-		at := int32(0)
-		for i := range len(w) {
-			c := a.class[w[i]]
-			if children[at][c] == 0 {
-				children[at][c] = int32(len(children))
-				children = append(children, make([]int32, a.stride))
-				ends = append(ends, nil)
-			}
-			at = children[at][c]
-		}
-		ends[at] = append(ends[at], int32(k))
-	}
-	a.link(children, ends)
+	t := newTrie(a, words)
+	t.link()
+	t.fill(a)
 	return a
 }
 
-// link adds the transitions for mismatches, and numbers the states so that those at which a
-// word ends come last.
-func (a *automaton) link(children, ends [][]int32) {
-	fail := make([]int32, len(children))
-	queue := []int32{0}
-	for k := 0; k < len(queue); k++ {
-		at := queue[k]
-		for c, to := range children[at] {
-			back := int32(0)
-			if at != 0 {
-				back = children[fail[at]][c]
-			}
+// A trie is the tree of the words of an automaton. A node has few children, and a list of them.
+type trie struct {
+	nodes []trieNode
+	order []int32 // the nodes, those of shorter texts first
+}
+
+type trieNode struct {
+	child, next int32 // its first child, and the next one of its parent; 0 for none
+	fail        int32 // the node of the longest end of its text that has one
+	state       uint32
+	class       uint8 // of the last byte of its text
+	ends        []int32
+}
+
+func newTrie(a *automaton, words []string) *trie {
+	t := &trie{nodes: make([]trieNode, 1)}
+	for k, w := range words {
+		at := int32(0)
+		for i := range len(w) {
+			class := a.class[w[i]]
+			to := t.step(at, class)
 			if to == 0 {
-				children[at][c] = back
-				continue
+				to = int32(len(t.nodes))
+				t.nodes = append(t.nodes, trieNode{next: t.nodes[at].child, class: class})
+				t.nodes[at].child = to
 			}
-			fail[to] = back
-			ends[to] = append(ends[to], ends[back]...)
-			queue = append(queue, to)
+			at = to
+		}
+		t.nodes[at].ends = append(t.nodes[at].ends, int32(k))
+	}
+	return t
+}
+
+// step returns the child of a node, 0 for none.
+func (t *trie) step(at int32, class uint8) int32 {
+	for to := t.nodes[at].child; to != 0; to = t.nodes[to].next {
+		if t.nodes[to].class == class {
+			return to
 		}
 	}
-	number := make([]uint32, len(children))
+	return 0
+}
+
+// link finds the nodes to go on from after a mismatch, and adds the words that end there.
+func (t *trie) link() {
+	t.order = make([]int32, 1, len(t.nodes))
+	for k := 0; k < len(t.order); k++ {
+		at := t.order[k]
+		for to := t.nodes[at].child; to != 0; to = t.nodes[to].next {
+			t.order = append(t.order, to)
+			if at == 0 {
+				continue
+			}
+			n := &t.nodes[to]
+			back := t.nodes[at].fail
+			for n.fail = t.step(back, n.class); n.fail == 0 && back != 0; n.fail = t.step(back, n.class) {
+				back = t.nodes[back].fail
+			}
+			n.ends = append(n.ends, t.nodes[n.fail].ends...)
+		}
+	}
+}
+
+// fill writes the table of the automaton: a state has the steps of the one to go on from, except those to its
+// children. States at which a word ends come last.
+func (t *trie) fill(a *automaton) {
 	n := uint32(0)
 	for _, wanted := range []bool{false, true} {
 		if wanted {
 			a.first = n
 		}
-		for at := range children {
-			if (len(ends[at]) > 0) == wanted {
-				number[at] = n
-				n += uint32(a.stride)
-				if wanted {
-					a.ends = append(a.ends, ends[at])
+		for _, at := range t.order {
+			if node := &t.nodes[at]; (len(node.ends) > 0) == wanted {
+				node.state = n
+				if n += uint32(a.stride); wanted {
+					a.ends = append(a.ends, node.ends)
 				}
 			}
 		}
 	}
 	a.next = make([]uint32, n)
-	for at, to := range children {
-		for c, t := range to {
-			a.next[number[at]+uint32(c)] = number[t]
+	for _, at := range t.order {
+		node := &t.nodes[at]
+		row := a.next[node.state : node.state+uint32(a.stride)]
+		if at != 0 {
+			back := t.nodes[node.fail].state
+			copy(row, a.next[back:back+uint32(a.stride)])
+		}
+		for to := node.child; to != 0; to = t.nodes[to].next {
+			row[t.nodes[to].class] = t.nodes[to].state
 		}
 	}
 }
+
+// lanes is the number of places at which each reads a text.
+const lanes = 4
 
 // each calls found for each word in text, with the offset of its end. It reads long texts in
 // several places at once, since each step depends on the previous one. The words of each part
 // come in order.
 func (a *automaton) each(text []byte, found func(word int32, end int)) {
-	const parts = 4
-	n := len(text) / parts
+	n := len(text) / lanes
 	if n < a.long {
 		a.from(text, 0, 0, found)
 		return
@@ -131,7 +169,7 @@ func (a *automaton) each(text []byte, found func(word int32, end int)) {
 			a.report(s3, 3*n+i+1, found)
 		}
 	}
-	a.from(text, parts*n, s3, found)
+	a.from(text, lanes*n, s3, found)
 }
 
 // from is each for the rest of a text, in one pass.

@@ -77,7 +77,7 @@ func isBreak(c byte, escaped bool) bool {
 // of JSON.
 func pictures(text []byte, found func(start, end int)) {
 	for i := smallImage - 1; i < len(text); i += smallImage {
-		if inCode[text[i]] == 0 || !mayReach(text, i) {
+		if inCode[text[i]] == 0 || !besideImage(text, i) || !mayReach(text, i) {
 			continue
 		}
 		start := i
@@ -103,6 +103,24 @@ func pictures(text []byte, found func(start, end int)) {
 		i = max(i, end)
 	}
 }
+
+// besideImage reports whether the eight bytes before text[i], or those from it on, may be of an image: 60 in a row have
+// more than that on one side.
+func besideImage(text []byte, i int) bool {
+	in := func(b []byte) uint8 {
+		_ = b[7]
+		return inImage[b[0]] & inImage[b[1]] & inImage[b[2]] & inImage[b[3]] &
+			inImage[b[4]] & inImage[b[5]] & inImage[b[6]] & inImage[b[7]]
+	}
+	return in(text[i-8:i:i]) != 0 || i+8 <= len(text) && in(text[i:i+8:i+8]) != 0
+}
+
+// inImage has a 1 for the characters of base64, and for the backslash of an escape.
+var inImage = func() (t [256]uint8) {
+	t = inCode
+	t['\\'] = 1
+	return t
+}()
 
 // mayReach reports whether the base64 around text[i] may be as long as an image: half of it lies on one side.
 func mayReach(text []byte, i int) bool {

@@ -2,7 +2,6 @@ package redact
 
 import (
 	"bytes"
-	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -119,14 +118,15 @@ func promising(text []byte, at, end int) bool {
 		odd, run, letters, was, signs = false, 0, 0, 0, 0
 		return is
 	}
-	for i := end; i < len(text) && i-end < longestPromise; i++ {
+	most := min(len(text), end+longestPromise)
+	for i := end; i < most; i++ {
 		c := text[i]
 		if c-'a' < 26 { // most are in the middle of a word
 			odd = odd || run > letters
-			for c-'a' < 26 && i-end < longestPromise {
-				run, letters, i = run+1, letters+1, i+1
-				c = byteAt(text, i)
+			first := i
+			for i++; i < most && text[i]-'a' < 26; i++ {
 			}
+			run, letters = run+i-first, letters+i-first
 			was, i = 'z', i-1
 			continue
 		}
@@ -216,22 +216,36 @@ func valueBefore(text []byte, at int) bool {
 		at--
 	}
 	near := text[max(0, at-longestName):at]
-	label := near[:before(near, " \"'`\\")]
+	label := near[:before(near, &quoting)]
 	if n := len(label); n > 0 && (label[n-1] == ':' || label[n-1] == '=' || label[n-1] == '>') {
 		if bytes.Contains(text[max(0, at-longestLink):at], []byte("alue")) {
 			return true
 		}
 	}
-	label = bytes.TrimRightFunc(label[:before(label, " \"'`\\:")], unicode.IsLetter)
-	comma := before(label, " ")
+	for n := len(label); n > 0 && (quoting[label[n-1]] || label[n-1] == ':'); n-- {
+		label = label[:n-1]
+	}
+	for n := len(label); n > 0 && isAlpha(label[n-1]); n-- {
+		label = label[:n-1]
+	}
+	if n := len(label); n > 0 && label[n-1] >= utf8.RuneSelf {
+		label = bytes.TrimRightFunc(label, unicode.IsLetter)
+	}
+	comma := len(label)
+	for comma > 0 && label[comma-1] == ' ' {
+		comma--
+	}
 	return comma > 0 && label[comma-1] == ',' || bytes.Contains(near, []byte(" as ")) ||
 		bytes.Contains(near, []byte(" is the "))
 }
 
+// quoting are the signs that stand between a label and what it is the label of.
+var quoting = [256]bool{' ': true, '"': true, '\'': true, '`': true, '\\': true}
+
 // before returns where some signs at the end of a text begin.
-func before(text []byte, signs string) int {
+func before(text []byte, signs *[256]bool) int {
 	n := len(text)
-	for n > 0 && strings.IndexByte(signs, text[n-1]) >= 0 {
+	for n > 0 && signs[text[n-1]] {
 		n--
 	}
 	return n

@@ -3,6 +3,7 @@ package redact
 import (
 	"bytes"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -337,6 +338,9 @@ func (s *Scanner) spaced(text []byte, n naming) naming {
 // Slavic languages: clé d'API, chave de acesso, ключ API.
 func qualifiedAfter(text []byte, at int) int {
 	rest := text[at:min(len(text), at+longestName)]
+	if len(rest) == 0 || rest[0] != ' ' || bytes.IndexByte(rest, ':') < 0 {
+		return at
+	}
 	n := 0
 	for _, before := range []string{" d'", " d’", " de ", " di ", " da ", " do ", " "} {
 		if bytes.HasPrefix(rest, []byte(before)) {
@@ -360,7 +364,7 @@ func isWordByte(c byte) bool { return isAlpha(c) || c >= utf8.RuneSelf }
 // roleOf returns the role of a word in any case.
 func roleOf(word []byte) role {
 	var low [32]byte
-	if len(word) > len(low) {
+	if n := len(word); n == 0 || n >= len(low) || roleSizes()[lower(word[0])]&(1<<n) == 0 {
 		return 0
 	}
 	for i, c := range word {
@@ -368,6 +372,15 @@ func roleOf(word []byte) role {
 	}
 	return nameRoles[string(low[:len(word)])]
 }
+
+// roleSizes are the sizes of the words of nameRoles by the first byte, as bits: most words of a text have no role.
+var roleSizes = sync.OnceValue(func() *[256]uint32 {
+	sizes := new([256]uint32)
+	for word := range nameRoles {
+		sizes[word[0]] |= 1 << len(word)
+	}
+	return sizes
+})
 
 // afterUser returns the name p at text[at] if a user stands before it: u: ann p: X.
 func afterUser(text []byte, at int) naming {

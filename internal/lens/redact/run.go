@@ -102,7 +102,7 @@ func (x *Run) find(line []byte, first bool) []hit {
 	if quotedLine(line) {
 		x.s.quoted = 1
 	}
-	if x.r.known && first && !x.all && !x.s.worth(line) {
+	if x.r.known && first && !x.all && !x.s.worth(line, -1) {
 		return nil
 	}
 	x.s.spotted = false
@@ -110,6 +110,7 @@ func (x *Run) find(line []byte, first bool) []hit {
 		x.raw(x.s.plain(x.hits[:0], line), line, first)
 		return x.edits
 	}
+	x.s.list(line, x.walk.tokens)
 	x.hits = x.s.dropHarmless(line, x.skeleton(x.hits[:0], line))
 	x.across(x.hits, line)
 	for i := range x.walk.tokens {
@@ -132,13 +133,12 @@ func (x *Run) skeleton(hits []hit, line []byte) []hit {
 	from := 0
 	for i := range x.walk.tokens {
 		t := &x.walk.tokens[i]
-		alone := t.escaped || t.kind == anImage || t.kind == aSealed || t.kind == aBlob
-		if alone && t.end-t.start > 2*margin {
-			hits = x.s.words(hits, line, from, t.start+margin)
+		if alone := t.escaped || !t.searched(); alone && t.end-t.start > 2*margin {
+			hits = x.s.wordsOfLine(hits, line, from, t.start+margin)
 			from = t.end - margin
 		}
 	}
-	hits = x.s.words(hits, line, from, len(line))
+	hits = x.s.wordsOfLine(hits, line, from, len(line))
 	return x.s.finish(hits, line)
 }
 
@@ -269,10 +269,18 @@ func (x *Run) token(t *token, line []byte, first bool) {
 		}
 		return
 	}
+	if !t.escaped && x.s.bland(text, t) {
+		return
+	}
 	x.embedded(text, t.start, first)
 	x.s.spotted = false
-	if t.escaped && !x.all && !x.s.worth(text) {
-		return
+	if at := t.start; t.escaped && !x.all {
+		if !t.searched() {
+			at = -1
+		}
+		if !x.s.worth(text, at) {
+			return
+		}
 	}
 	how := anySpelling
 	base := x.own[:0]

@@ -59,6 +59,7 @@ type Scanner struct {
 	noting           bool       // words are noted
 	line             []byte     // what is searched; its texts are parts of it
 	quoted           int8       // it has parts in quoted-printable, below 0 if not; 0 if it was not looked for them
+	lineWords        lineWords  // the words of the line that is searched
 	spotted          bool       // worth has noted the words of the string that is searched next
 	coded            bool       // that string may have codes, see decoded
 	layered          bool       // what it stands for may have escapes
@@ -277,9 +278,6 @@ func (s *Scanner) words(dst []hit, text []byte, start, end int) []hit {
 	})
 	return dst
 }
-
-// A spot is a word, and where it ends in a text.
-type spot struct{ word, end int32 }
 
 // wordsOf is words for a view, given those of the text that it is of: all but the ones with an escape are
 // in it. Others have bytes from both sides of a place where the view has something else than the text.

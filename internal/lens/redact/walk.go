@@ -28,6 +28,9 @@ const (
 	aBytes   // the elements of an array of numbers that may be bytes
 )
 
+// searched reports whether a token is searched with the line: no image, and nothing that is stripped.
+func (t *token) searched() bool { return t.kind != anImage && t.kind != aSealed && t.kind != aBlob }
+
 // A frame is an object or array that the walker is in.
 type frame struct {
 	end    byte // the bracket that closes it

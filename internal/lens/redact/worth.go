@@ -13,14 +13,14 @@ import (
 // spelled, it would not find without the escapes either.
 
 // worth reports whether a string of JSON, as it is spelled, may have a secret. It notes the words that may be part of
-// one.
-func (s *Scanner) worth(text []byte) bool {
+// one. The string begins at an offset of the line, below 0 if the words of the line are not those of the string.
+func (s *Scanner) worth(text []byte, at int) bool {
 	s.spots, s.coded = s.spots[:0], true
 	if s.spotted = s.r.spelled && s.quoted <= 0 && s.simple(text); !s.spotted {
 		return true
 	}
 	found := false
-	s.r.words.each(text, func(word int32, end int) {
+	note := func(word int32, end int) {
 		kept := false
 		for k := range s.r.uses[word] {
 			u := &s.r.uses[word][k]
@@ -32,7 +32,14 @@ func (s *Scanner) worth(text []byte) bool {
 		if kept {
 			s.spots = append(s.spots, spot{word, int32(end)})
 		}
-	})
+	}
+	if at < 0 || !s.lineWords.in(at, at+len(text), func(word int32, end int) {
+		if end -= at; end >= s.r.uses[word][0].size {
+			note(word, end)
+		}
+	}) {
+		s.r.words.each(text, note)
+	}
 	for _, k := range s.halves {
 		s.parts[k] = 0
 	}

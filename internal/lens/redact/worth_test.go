@@ -69,7 +69,7 @@ func TestWorth(t *testing.T) {
 			check(line)
 			if s.quoted = -1; w.walk(line) {
 				for _, token := range w.tokens {
-					if token.escaped && !s.worth(line[token.start:token.end]) {
+					if token.escaped && !s.worth(line[token.start:token.end], -1) {
 						skipped++
 					}
 				}

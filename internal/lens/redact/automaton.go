@@ -8,36 +8,61 @@ import (
 )
 
 // An automaton finds many words in one pass, ignoring the case of ASCII letters: the
-// construction of Aho and Corasick, with every step in a table.
+// construction of Aho and Corasick, with every step in a table. To keep the table small, rare bytes share a class;
+// what is found is compared with the word.
 type automaton struct {
-	class  [256]uint8 // by byte: 0 for bytes of no word, the same for both cases
-	stride int
-	next   []uint32  // by state + class: the next state; states are multiples of stride
-	first  uint32    // the first of the states at which a word ends
-	ends   [][]int32 // by (state-first)/stride: the words that end there
-	long   int       // length of the longest word in bytes
+	words []string   // in small letters
+	class [256]uint8 // by byte: 0 for bytes of no word, the same for both cases
+	next  []uint32   // by state + class: the next state; states are multiples of classes
+	first uint32     // the first of the states at which a word ends
+	ends  [][]int32  // by (state-first)/classes: the words that may end there
+	long  int        // length of the longest word in bytes
 }
+
+// The number of classes, and the first of those that bytes share: signs, and bytes beyond ASCII.
+const (
+	classes    = 64
+	sharedSign = 47
+	sharedWide = 48
+)
 
 // newAutomaton makes the automaton of words, none of which is empty.
 func newAutomaton(words []string) *automaton {
-	a := &automaton{stride: 1}
-	var has [256]bool
-	for _, w := range words {
+	a := &automaton{words: make([]string, len(words))}
+	var count [256]int // more for those in short words, which are found more often
+	for k, w := range words {
+		a.words[k] = lowerASCII(w)
 		a.long = max(a.long, len(w))
 		for i := range len(w) {
-			has[lower(w[i])] = true
+			count[a.words[k][i]] += 1 + 1000/(len(w)*len(w)*len(w))
 		}
 	}
-	for c, has := range has { // in their order, so that the steps of frequent ones are beside each other
-		if has && a.stride < 256 {
-			a.class[c] = uint8(a.stride)
-			a.stride++
+	n := uint8(1)
+	own := func(c int) {
+		if a.class[c] = n; n < sharedSign {
+			n++
 		}
+	}
+	var signs []int
+	for c, times := range count {
+		switch {
+		case times == 0:
+		case c >= utf8.RuneSelf:
+			a.class[c] = sharedWide + uint8(c)%(classes-sharedWide)
+		case isAlnum(byte(c)): // in their order, so that the steps of frequent ones are beside each other
+			own(c)
+		default:
+			signs = append(signs, c)
+		}
+	}
+	slices.SortStableFunc(signs, func(a, b int) int { return count[b] - count[a] })
+	for _, c := range signs {
+		own(c)
 	}
 	for c := 'A'; c <= 'Z'; c++ {
 		a.class[c] = a.class[c|0x20]
 	}
-	t := newTrie(a, words)
+	t := newTrie(a)
 	t.link()
 	t.fill(a)
 	return a
@@ -57,9 +82,9 @@ type trieNode struct {
 	ends        []int32
 }
 
-func newTrie(a *automaton, words []string) *trie {
+func newTrie(a *automaton) *trie {
 	t := &trie{nodes: make([]trieNode, 1)}
-	for k, w := range words {
+	for k, w := range a.words {
 		at := int32(0)
 		for i := range len(w) {
 			class := a.class[w[i]]
@@ -117,7 +142,7 @@ func (t *trie) fill(a *automaton) {
 		for _, at := range t.order {
 			if node := &t.nodes[at]; (len(node.ends) > 0) == wanted {
 				node.state = n
-				if n += uint32(a.stride); wanted {
+				if n += classes; wanted {
 					a.ends = append(a.ends, node.ends)
 				}
 			}
@@ -126,10 +151,10 @@ func (t *trie) fill(a *automaton) {
 	a.next = make([]uint32, n)
 	for _, at := range t.order {
 		node := &t.nodes[at]
-		row := a.next[node.state : node.state+uint32(a.stride)]
+		row := a.next[node.state : node.state+classes]
 		if at != 0 {
 			back := t.nodes[node.fail].state
-			copy(row, a.next[back:back+uint32(a.stride)])
+			copy(row, a.next[back:back+classes])
 		}
 		for to := node.child; to != 0; to = t.nodes[to].next {
 			row[t.nodes[to].class] = t.nodes[to].state
@@ -163,10 +188,10 @@ func (a *automaton) each(text []byte, found func(word int32, end int)) {
 		s2 = next[s2+uint32(class[t2[i]])]
 		s3 = next[s3+uint32(class[t3[i]])]
 		if s0 >= first || s1 >= first || s2 >= first || s3 >= first {
-			a.report(s0, i+1, found)
-			a.report(s1, n+i+1, found)
-			a.report(s2, 2*n+i+1, found)
-			a.report(s3, 3*n+i+1, found)
+			a.report(text, s0, i+1, found)
+			a.report(text, s1, n+i+1, found)
+			a.report(text, s2, 2*n+i+1, found)
+			a.report(text, s3, 3*n+i+1, found)
 		}
 	}
 	a.from(text, lanes*n, s3, found)
@@ -176,7 +201,7 @@ func (a *automaton) each(text []byte, found func(word int32, end int)) {
 func (a *automaton) from(text []byte, at int, s uint32, found func(word int32, end int)) {
 	for i, c := range text[at:] {
 		if s = a.next[s+uint32(a.class[c])]; s >= a.first {
-			a.report(s, at+i+1, found)
+			a.report(text, s, at+i+1, found)
 		}
 	}
 }
@@ -199,15 +224,17 @@ func (a *automaton) across(text []byte, from, at int, found func(word int32, end
 		if s == fresh {
 			return // none that ends from here on begins before it
 		}
-		a.report(s, i+1, found)
+		a.report(text, s, i+1, found)
 	}
 }
 
-// report calls found for the words that end in a state.
-func (a *automaton) report(s uint32, end int, found func(word int32, end int)) {
+// report calls found for the words that end in a state, at text[end].
+func (a *automaton) report(text []byte, s uint32, end int, found func(word int32, end int)) {
 	if s >= a.first {
-		for _, w := range a.ends[(s-a.first)/uint32(a.stride)] {
-			found(w, end)
+		for _, w := range a.ends[(s-a.first)/classes] {
+			if word := a.words[w]; end >= len(word) && hasFolded(text[end-len(word):], word) {
+				found(w, end)
+			}
 		}
 	}
 }

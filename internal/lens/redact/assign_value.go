@@ -195,7 +195,11 @@ func lowered(v []byte) []byte {
 	if len(v) > 16 {
 		return nil
 	}
-	return []byte(lowerASCII(string(v)))
+	low := make([]byte, len(v))
+	for i, c := range v {
+		low[i] = lower(c)
+	}
+	return low
 }
 
 // otherName returns the name of another value, which v is or begins with, and where that value begins.

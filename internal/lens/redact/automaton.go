@@ -11,12 +11,13 @@ import (
 // construction of Aho and Corasick, with every step in a table. To keep the table small, rare bytes share a class;
 // what is found is compared with the word.
 type automaton struct {
-	words []string   // in small letters
-	class [256]uint8 // by byte: 0 for bytes of no word, the same for both cases
-	next  []uint32   // by state + class: the next state; states are multiples of classes
-	first uint32     // the first of the states at which a word ends
-	ends  [][]int32  // by (state-first)/classes: the words that may end there
-	long  int        // length of the longest word in bytes
+	words []string        // in small letters
+	class [256]uint8      // by byte: 0 for bytes of no word, the same for both cases
+	pairs [classes]uint64 // by class: a bit for the class of each byte that follows one of it in a word
+	next  []uint32        // by state + class: the next state; states are multiples of classes
+	first uint32          // the first of the states at which a word ends
+	ends  [][]int32       // by (state-first)/classes: the words that may end there
+	long  int             // length of the longest word in bytes
 }
 
 // The number of classes, and the first of those that bytes share: signs, and bytes beyond ASCII.
@@ -88,6 +89,9 @@ func newTrie(a *automaton) *trie {
 		at := int32(0)
 		for i := range len(w) {
 			class := a.class[w[i]]
+			if i > 0 {
+				a.pairs[a.class[w[i-1]]] |= 1 << class
+			}
 			to := t.step(at, class)
 			if to == 0 {
 				to = int32(len(t.nodes))
@@ -237,6 +241,11 @@ func (a *automaton) report(text []byte, s uint32, end int, found func(word int32
 			}
 		}
 	}
+}
+
+// continues reports whether a word may have the last byte of a text and then the byte after[i].
+func (a *automaton) continues(text, after []byte, i int) bool {
+	return len(text) > 0 && i < len(after) && a.pairs[a.class[text[len(text)-1]]]>>a.class[after[i]]&1 != 0
 }
 
 func lower(c byte) byte {

@@ -2,7 +2,6 @@ package redact
 
 import (
 	"bytes"
-	"strings"
 )
 
 // This file is the general rule for tokens of providers that no rule names: a short prefix, a sign, and characters
@@ -215,12 +214,16 @@ func prefixOf(v []byte) (at int, is prefixKind) {
 		if isMixed(word) || m.digits > 0 && (random || digest) {
 			break
 		}
-		low := string(lowered(word))
+		var known [longestWord + 1]byte
+		low := known[:copy(known[:], word)]
+		for k, c := range low {
+			low[k] = lower(c)
+		}
 		switch {
-		case idPrefixes[low] && parts == 0, publicParts[low]:
+		case idPrefixes[string(low)] && parts == 0, publicParts[string(low)]:
 			return 0, noPrefix
-		case tokenPrefixes[low], strings.HasSuffix(low, "key"), strings.HasSuffix(low, "token"),
-			strings.HasSuffix(low, "pat"):
+		case tokenPrefixes[string(low)], bytes.HasSuffix(low, []byte("key")), bytes.HasSuffix(low, []byte("token")),
+			bytes.HasSuffix(low, []byte("pat")):
 			is = tokenPrefix
 		case is == noPrefix:
 			is = somePrefix

@@ -38,7 +38,7 @@ var placeTable = []struct {
 }
 
 // places are those of the table by the names of fields.
-var places = func() map[string]place {
+var places = newVocabulary(func() map[string]place {
 	all := map[string]place{}
 	for _, row := range placeTable {
 		for name := range strings.FieldsSeq(row.names) {
@@ -46,7 +46,7 @@ var places = func() map[string]place {
 		}
 	}
 	return all
-}()
+}())
 
 // ownWords are the formats' own words: values that are no text.
 const ownWords = "session message thinking_level_change model_change compaction branch_summary custom custom_message label " +
@@ -63,10 +63,10 @@ const ownWords = "session message thinking_level_change model_change compaction 
 	"content-replacement file-history-snapshot queue-operation tool_use tool_result image/png image/jpeg image/gif " +
 	"image/webp"
 
-var words = func() map[string]bool {
+var words = newVocabulary(func() map[string]bool {
 	all := map[string]bool{}
 	for word := range strings.FieldsSeq(ownWords) {
 		all[word] = true
 	}
 	return all
-}()
+}())

@@ -20,7 +20,9 @@ func TestPlaces(t *testing.T) {
 			}
 		}
 	}
-	if places["signature"] != isSealed || places["text"] != isAny || len(places) != len(names) {
-		t.Errorf("%d places of %d fields", len(places), len(names))
+	signature, _ := places.get([]byte("signature"))
+	text, ok := places.get([]byte("text"))
+	if signature != isSealed || text != isAny || !ok || len(places.all) != len(names) {
+		t.Errorf("%d places of %d fields", len(places.all), len(names))
 	}
 }

@@ -156,7 +156,9 @@ func (w *walker) text(b []byte, f *frame, t token, known, sealed bool) {
 	if !known {
 		t.at &^= isID | isWord | isKept | isNamed
 	}
-	t.known = t.at&isWord != 0 && words[string(word)]
+	if t.at&isWord != 0 {
+		_, t.known = words.get(word)
+	}
 	if f != nil && f.object && f.at&isType != 0 {
 		switch string(word) {
 		case "image", "base64":
@@ -203,7 +205,7 @@ func (w *walker) key(b []byte, i int) int {
 	if escaped {
 		name = []byte(jsonl.Value(b[i:end]).Text())
 	}
-	at, known := places[string(name)]
+	at, known := places.get(name)
 	f.at = at
 	t := token{start: i + 1, end: end - 1, kind: aKey, object: f.number, escaped: escaped, known: known &&
 		f.known && !escaped}

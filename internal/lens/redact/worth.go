@@ -210,6 +210,9 @@ func escape(text []byte, start, at int) (n int, r rune) {
 func (s *Scanner) joins(after []byte, character bool) (found bool) {
 	words, at := s.r.words, len(s.join)
 	for skip := range 2 {
+		if !words.continues(s.join, after, skip) && !(character && at > 0 && words.class[s.join[at-1]] != 0) {
+			continue
+		}
 		words.from(append(s.join, after[min(skip, len(after)):]...), 0, 0, func(word int32, end int) {
 			found = found || end > at && end-s.r.uses[word][0].size < at || end == at && character
 		})
@@ -229,7 +232,7 @@ func (s *Scanner) hasCode(text []byte) bool {
 			found := false
 			listed = end
 			s.byteLists(text, start, end, func([]byte, int, int) { found = true })
-			if found || hasQuads(text[start:end]) {
+			if found || end-start >= len("0000 0000 0000 0000") && hasQuads(text[start:end]) {
 				return true
 			}
 		}

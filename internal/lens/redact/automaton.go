@@ -40,9 +40,8 @@ func newAutomaton(words []string) *automaton {
 	}
 	n := uint8(1)
 	own := func(c int) {
-		if a.class[c] = n; n < sharedSign {
-			n++
-		}
+		a.class[c] = n
+		n = min(n+1, sharedSign)
 	}
 	var signs []int
 	for c, times := range count {
@@ -146,7 +145,8 @@ func (t *trie) fill(a *automaton) {
 		for _, at := range t.order {
 			if node := &t.nodes[at]; (len(node.ends) > 0) == wanted {
 				node.state = n
-				if n += classes; wanted {
+				n += classes
+				if wanted {
 					a.ends = append(a.ends, node.ends)
 				}
 			}
@@ -230,6 +230,21 @@ func (a *automaton) across(text []byte, from, at int, found func(word int32, end
 		}
 		a.report(text, s, i+1, found)
 	}
+}
+
+// goesOn reports whether a word may begin in a text, and go on after all that follows it.
+func (a *automaton) goesOn(text, after []byte) bool {
+	var s, fresh uint32
+	for _, c := range text {
+		s = a.next[s+uint32(a.class[c])]
+	}
+	for _, c := range after {
+		if s == fresh {
+			break
+		}
+		s, fresh = a.next[s+uint32(a.class[c])], a.next[fresh+uint32(a.class[c])]
+	}
+	return s != fresh
 }
 
 // report calls found for the words that end in a state, at text[end].

@@ -2,7 +2,7 @@ package sessionfmt
 
 import "cmp"
 
-// An About is what a session is, by its header, its name and its first prompt.
+// An About describes a session by its header, its name and its first prompt.
 type About struct {
 	ID   string `json:"id,omitempty"`   // of the header
 	Name string `json:"name,omitempty"` // the last one given
@@ -15,6 +15,6 @@ type About struct {
 	Bridge    string `json:"bridgeSession,omitempty"` // the id by which the agent's service knows it
 }
 
-// Title returns the title of a session that is entitled, empty where nothing tells one. All that prints
-// a title takes it from here (docs/figures.md, "Title and time").
+// Title returns the title of a session that has this name, or "" if nothing gives it one. Every command takes
+// the title from here, so all print the same (docs/figures.md, "Title and time").
 func (a *About) Title() string { return cmp.Or(a.Name, a.First) }

@@ -12,21 +12,21 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// The reasons why a session cannot be appended to that a caller may want to test for.
+// Reasons for refusing to append, for errors.Is.
 var (
 	ErrTorn    = errors.New("torn tail")                     // the last line has no newline
 	ErrTooNew  = errors.New("format too new")                // its version is above 3
-	ErrChanged = errors.New("has changed since it was read") // opening it again helps
+	ErrChanged = errors.New("has changed since it was read") // opening the session again helps
 )
 
 // AppendOptions configure Append. The zero value is valid.
 type AppendOptions struct {
-	Who  string        // the command, as shown to others who wait for the lock; ctxtool if empty
-	Wait time.Duration // how long to wait for the lock, 5 s if 0
-	Held bool          // the caller holds the lock
+	Who  string        // the command's name, shown to processes that wait for the lock; ctxtool if empty
+	Wait time.Duration // how long to wait for the lock; 5 s if 0
+	Held bool          // the caller already holds the lock
 }
 
-// An appendFile is what Append needs of a file: *os.File, or one that fails in tests. Write
+// An appendFile is the part of *os.File that Append uses, so that tests can make any write or sync fail. Write
 // appends.
 type appendFile interface {
 	io.ReaderAt
@@ -36,7 +36,7 @@ type appendFile interface {
 	Sync() error
 }
 
-// A diskFile is a file that is synced by its Disk.
+// A diskFile is a file that its Disk makes durable, which tests can replace.
 type diskFile struct {
 	*os.File
 	disk Disk
@@ -78,7 +78,7 @@ func (s *Session) Append(b *Batch, opt AppendOptions) error {
 	return s.at(err)
 }
 
-// lock takes the lock of the named file.
+// lock takes the lock of the named session, unless the caller holds it.
 func (o AppendOptions) lock(disk Disk, name string) (unlock func(), err error) {
 	if o.Who == "" {
 		o.Who = "ctxtool"
@@ -89,10 +89,10 @@ func (o AppendOptions) lock(disk Disk, name string) (unlock func(), err error) {
 	return disk.Lock(name, o.Who, o.Wait)
 }
 
-// at adds the session's name to an error without a place.
+// at adds the session's name to an error that has no position yet.
 func (s *Session) at(err error) error { return atFile(s.Name, err) }
 
-// atFile adds a file name to an error without a place.
+// atFile adds a file name to an error that has no position yet.
 func atFile(name string, err error) error {
 	var placed *Error
 	switch {
@@ -116,7 +116,7 @@ type endMark struct {
 	hash uint64
 }
 
-// markEnd records the end of a file that may be appended to.
+// markEnd records the end of a file that can be appended to.
 func (s *Session) markEnd() (err error) {
 	if s.src.info == nil || s.src.packing != plain {
 		return nil
@@ -232,7 +232,7 @@ func (s *Session) refuse(b *Batch) error {
 	return s.refuseShape(b)
 }
 
-// refuseShape returns why entries cannot follow those of the session.
+// refuseShape returns why the batch cannot follow the session's entries, whatever the file looks like now.
 func (s *Session) refuseShape(b *Batch) error {
 	for _, sound := range []func() error{s.refuseVersion, s.refuseHeader, s.refuseTail} {
 		if err := sound(); err != nil {
@@ -308,7 +308,7 @@ func (s *Session) refuseTail() error {
 	return nil
 }
 
-// refuseParent returns why no entry can follow record i.
+// refuseParent returns why no entry can have record i as its parent.
 func (s *Session) refuseParent(i int) error {
 	r := &s.records[i]
 	why := ""

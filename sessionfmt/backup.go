@@ -9,21 +9,21 @@ import (
 	"os"
 )
 
-// BackUpDatabase makes a backup of a database that is open, as SQLite does. Package sessionfmt/sqlite
-// sets it.
+// BackUpDatabase copies an open database with SQLite's backup API. Importing sessionfmt/sqlite sets it, so that
+// programs without databases need no SQLite.
 var BackUpDatabase func(c *sql.Conn, to string) error
 
-// A BackUp is a database with what is in its log, in one file, as SQLite backs it up.
+// A BackUp is a consistent copy of a database and its write-ahead log in a single file.
 type BackUp struct {
 	Content
-	State string // of the database when it was copied; see DatabaseState
-	Less  bool   // it has fewer rows of something than the earlier one
+	State string // state of the database when it was copied; see DatabaseState
+	Less  bool   // the copy has fewer sessions or rows than the earlier backup
 }
 
-// BackUp makes a backup of a database, in a temporary file until it is closed, and compares it with an
-// earlier one, unless that is empty.
+// BackUp copies a database to a temporary file, which Close removes, and compares it with an earlier backup
+// unless that name is empty.
 func (d Disk) BackUp(file, earlier string) (b *BackUp, err error) {
-	d.copies = nil // the copy is as long as the backup
+	d.copies = nil // the copy is never larger than the backup
 	b = &BackUp{State: d.DatabaseState(file)}
 	err = d.withDatabase(file, func(db *database) error {
 		if earlier != "" {
@@ -49,7 +49,7 @@ func (db *database) backUp() (c Content, err error) {
 	src := &source{file: f, temp: f.Name()}
 	db.disk.temporary(src.temp, true)
 	err = BackUpDatabase(db.conn, src.temp)
-	if os.Remove(src.temp) == nil { // else Close does
+	if os.Remove(src.temp) == nil { // otherwise Close removes it
 		db.disk.temporary(src.temp, false)
 		src.temp = ""
 	}
@@ -61,14 +61,13 @@ func (db *database) backUp() (c Content, err error) {
 	return Content{io.NewSectionReader(f, 0, info.Size()), closer(src.close)}, nil
 }
 
-// DatabaseState returns what changes with each transaction of a database.
+// DatabaseState returns a text that changes with each transaction of a database.
 func (d Disk) DatabaseState(file string) string {
 	s := d.databaseState(file)
 	return s.file + " " + s.grown
 }
 
-// lacks reports whether the database has fewer sessions, or fewer rows of something, than an earlier
-// state of it.
+// lacks reports whether the database has lost sessions, or rows of a table, since an earlier state.
 func (db *database) lacks(old *database) (bool, error) {
 	if old.by != db.by {
 		return true, nil
@@ -104,7 +103,7 @@ func (db *database) lacks(old *database) (bool, error) {
 	return false, nil
 }
 
-// counts returns the number of a table's rows for each value of a column.
+// counts returns the number of rows for each value of a column.
 func (db *database) counts(table, column string) (map[string]int64, error) {
 	all := map[string]int64{}
 	rows, err := db.conn.QueryContext(context.Background(), "SELECT ["+column+"], count(*) FROM ["+table+"] GROUP BY 1")

@@ -10,8 +10,8 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// UndoType is the custom type of the entry that follows an undone batch. It may return to an
-// earlier branch.
+// UndoType is the custom type of the entry that records an undo. It follows the undone batch, or returns to the
+// branch before it.
 const UndoType = "ctxtool.undo"
 
 // OwnID is the value of a field that holds the id of its own entry, which is only known once
@@ -25,12 +25,12 @@ func isOwnID(v jsonl.Value) bool { return string(v) == string(OwnID) }
 type Batch struct {
 	s      *Session
 	time   jsonl.Value
-	leaf   string      // id of the parent of the next entry, empty for a new root
-	parent jsonl.Value // leaf as JSON, since a number is not the same id as its digits
+	leaf   string      // id of the parent of the next entry; empty for a new root
+	parent jsonl.Value // id of the leaf as JSON: a number is not the same id as its digits
 	names  *Namer
 	count  int
 	lines  []byte
-	err    error // why it cannot be appended
+	err    error // why the batch cannot be appended
 }
 
 // NewBatch returns an empty batch below record parent, or with a new root if parent is -1. Its
@@ -45,7 +45,7 @@ func (s *Session) NewBatch(parent int, now time.Time) *Batch {
 			b.err = err
 		}
 		b.leaf, b.parent = s.ID(parent), bytes.Clone(line.Get("id"))
-		if s.Version < 2 { // its line has no id
+		if s.Version < 2 { // the parent's line has no id
 			b.parent = jsonl.AppendQuoted(nil, b.leaf)
 		}
 		if before, ok := line.Get("timestamp").Millis(); ok {
@@ -56,12 +56,12 @@ func (s *Session) NewBatch(parent int, now time.Time) *Batch {
 	return b
 }
 
-// Add adds an entry of that kind with those fields, leaving out absent values, and returns its
-// id. Append reports what cannot be written.
+// Add adds an entry of that kind with these fields, without absent ones, and returns its id. Append reports
+// fields that cannot be written.
 func (b *Batch) Add(kind jsonl.Kind, fields ...jsonl.Field) (id string) {
 	b.check(kind, fields)
 	base := fmt.Appendf(nil, `"timestamp":%s`, b.time)
-	bare := appendEntry(nil, kind, fields, base) // with OwnID unresolved
+	bare := appendEntry(nil, kind, fields, base) // with OwnID still unresolved
 	id = b.names.Name(b.leaf, bare)
 	for k, f := range fields {
 		if isOwnID(f.Value) {
@@ -75,25 +75,25 @@ func (b *Batch) Add(kind jsonl.Kind, fields ...jsonl.Field) (id string) {
 	return id
 }
 
-// Err returns why the entries cannot follow those of the session, even in another file, because
-// pi would not accept them or the session. It is an *Error.
+// Err returns why pi would not accept the entries, or the session that they follow, so that they cannot be
+// appended to any file. It is an *Error.
 func (b *Batch) Err() error { return b.s.at(b.s.refuseShape(b)) }
 
-// inBatch reports whether the entry of a line was made for a Batch: its id is the hash of the rest.
+// inBatch reports whether a Batch made the entry on this line: only then is its id the hash of the rest.
 func inBatch(line jsonl.Value) bool {
 	id := line.Get("id")
 	rest := []jsonl.Field{{Name: "id"}, {Name: "parentId"}}
 	for name, v := range line.Members {
-		if id.IsString() && bytes.Equal(v, id) { // the value was OwnID
+		if id.IsString() && bytes.Equal(v, id) { // the value is OwnID
 			rest = append(rest, jsonl.Field{Name: string(name)})
 		}
 	}
 	return id.Is(hexID(hashBelow(line.Get("parentId").Text(), line.AppendEdited(nil, rest...))))
 }
 
-// LastActivity returns the time of the last entry in the file that no Batch added, in milliseconds
-// since 1970. It is not ok if that entry has no time, or if something else follows the last entry, such
-// as an incomplete line. Only the entries from there on are read.
+// LastActivity returns the time of the last entry in the file that no Batch added, in milliseconds since 1970.
+// ok is false if that entry has no time, or if something else follows it, such as an incomplete line. It reads
+// only the entries from there on.
 func (s *Session) LastActivity() (ms int64, ok bool) {
 	last := s.records[s.Len()-1]
 	if s.doc == nil && s.refuseTail() != nil ||
@@ -105,13 +105,13 @@ func (s *Session) LastActivity() (ms int64, ok bool) {
 		if line, err := r.Line(i); s.dialect == nil && err == nil && inBatch(line) {
 			continue
 		}
-		at, _ := r.Timestamp(i) // none where the line cannot be read
+		at, _ := r.Timestamp(i) // no entry if the line cannot be read
 		return at.Millis()
 	}
 	return 0, false
 }
 
-// Millis returns the time of the entries, in milliseconds since 1970.
+// Millis returns the time that all entries of the batch have, in milliseconds since 1970.
 func (b *Batch) Millis() int64 {
 	ms, _ := b.time.Millis()
 	return ms
@@ -123,7 +123,7 @@ func (b *Batch) Lines() []byte { return b.lines }
 // Len returns the number of entries.
 func (b *Batch) Len() int { return b.count }
 
-// appendEntry writes an entry as pi does: type, base, own fields. Entries by extensions and
+// appendEntry writes an entry in pi's order of keys: type, base, own fields. Entries of extensions and
 // transforms have their own fields before the base (docs/session-format.md 3.2, 3.3).
 func appendEntry(dst []byte, kind jsonl.Kind, fields []jsonl.Field, base []byte) []byte {
 	dst = append(dst, `{"type":"`...)
@@ -147,7 +147,7 @@ func appendEntry(dst []byte, kind jsonl.Kind, fields []jsonl.Field, base []byte)
 	return dst
 }
 
-// check checks that the kind can be written, and that the values are JSON on one line.
+// check records an error if the kind cannot be written, or a value is not JSON on one line.
 func (b *Batch) check(kind jsonl.Kind, fields []jsonl.Field) {
 	if b.err == nil && (!kind.IsEntry() || kind.Type() == "") {
 		b.err = fmt.Errorf("cannot append a record of kind %s", kind)
@@ -165,7 +165,7 @@ func (b *Batch) check(kind jsonl.Kind, fields []jsonl.Field) {
 	}
 }
 
-// With returns the session followed by the batch, as appending would leave it.
+// With returns the bytes of the session as they would be after appending the batch.
 func (s *Session) With(b *Batch) io.Reader {
 	return io.MultiReader(io.NewSectionReader(s.src.bytes, 0, s.src.size), bytes.NewReader(b.lines))
 }

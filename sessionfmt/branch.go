@@ -13,25 +13,25 @@ import (
 	"time"
 )
 
-// A BranchFile is a new session made from one path of another.
+// A BranchFile is a new session with one path of another.
 type BranchFile struct {
-	ID      string // of the new session
-	Entries int    // copied from the path
-	Labels  int    // set again at the end
+	ID      string // header of the new session
+	Entries int    // records to copy from the path
+	Labels  int    // labels to set again at the end
 
 	s      *Session
-	time   jsonl.Value // of the new session
+	time   jsonl.Value // ids taken in the new session
 	header []byte
 	path   []int
-	edits  map[int][]jsonl.Field // new parents and first kept entries, where they differ
+	edits  map[int][]jsonl.Field // changed parents and first kept entries, by record
 	labels *Batch
 }
 
-// Branch makes a session of the path to record leaf, as pi does (docs/session-format.md 11.4).
-// It copies all entries of the path except labels. Labels of copied entries are set again at
-// the end, with their times. The child of a label gets the label's parent, so nothing is cut
-// off. file is how the new session refers to this one, now is its time. Its id is derived from
-// both, so that it is reproducible.
+// Branch makes a session of the path to record leaf, as pi does (docs/session-format.md 11.4). It copies all
+// entries of the path except labels, and sets labels of copied entries again at the end, with their own times.
+// The child of a label gets the label's parent, so that nothing is cut off. file is the name under which the
+// new session refers to this one, now is its time. The id is a hash of both, so that the result is
+// reproducible.
 func (s *Session) Branch(leaf int, file string, now time.Time) (*BranchFile, error) {
 	if err := s.refuseVersion(); err != nil {
 		return nil, s.at(err)
@@ -93,12 +93,12 @@ func isoTime(ms int64) jsonl.Value {
 	return time.UnixMilli(ms).UTC().AppendFormat(nil, `"2006-01-02T15:04:05.000Z"`)
 }
 
-// take selects the entries of a path to copy: all except labels. The child of a label gets the
-// label's parent, and a compaction that keeps from a label on keeps from the next entry on.
+// take selects the entries of a path to copy: all but labels. The child of a label gets the label's parent; a
+// compaction that keeps from a label on keeps from the next entry on.
 func (b *BranchFile) take(path []int) error {
 	s, r := b.s, b.s.NewReader()
 	above, skipped := jsonl.Value("null"), false
-	next := map[int]jsonl.Value{} // by label id, the id of the entry that follows
+	next := map[int]jsonl.Value{} // by the label's id: id of the entry that follows it
 	var waiting []int
 	for _, i := range path {
 		if s.records[i].kind == jsonl.Label {
@@ -134,7 +134,7 @@ func (b *BranchFile) take(path []int) error {
 	return nil
 }
 
-// label sets the labels of copied entries again, one after the other.
+// label appends the labels of copied entries, each the child of the one before.
 func (b *BranchFile) label() error {
 	s, r := b.s, b.s.NewReader()
 	taken, parent := map[int]bool{}, jsonl.Value("null")
@@ -150,7 +150,7 @@ func (b *BranchFile) label() error {
 	for _, i := range slices.Sorted(maps.Values(last)) {
 		line := r.Entry(i)
 		if b.labels.time = line.Get("timestamp"); !b.labels.time.Exists() {
-			b.labels.time = b.time // the first known time
+			b.labels.time = b.time // the first time that is known
 		}
 		b.labels.Add(jsonl.Label, jsonl.Field{Name: "targetId", Value: line.Get("targetId")},
 			jsonl.Field{Name: "label", Value: line.Get("label")})

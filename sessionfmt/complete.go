@@ -6,13 +6,13 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// finish completes the index once all lines are in it: version, old formats, ids, leaf, and
-// findings that need the whole file.
+// finish completes the index after all lines are in it: version, old formats, ids, leaf, and findings that
+// depend on the whole file.
 func (s *Session) finish() error {
 	if err := s.findHeader(); err != nil {
 		return err
 	}
-	if s.dialect == nil { // an arrangement has done it
+	if s.dialect == nil { // an arrangement already did
 		if err := s.makeTree(); err != nil {
 			return err
 		}
@@ -39,9 +39,9 @@ func (s *Session) finish() error {
 	return nil
 }
 
-// makeTree indexes the ids, and finds parents and the leaf.
+// makeTree indexes the ids, then resolves parents and the leaf.
 func (s *Session) makeTree() error {
-	s.table = newIDTable(len(s.records)) // no ids yet
+	s.table = newIDTable(len(s.records)) // version 1 has no ids yet
 	if s.Version < 2 {
 		if err := s.giveIDs(); err != nil {
 			return err
@@ -68,8 +68,8 @@ func (s *Session) find(code string, i int, format string, args ...any) {
 	s.found.add(code, int(s.records[i].line), entry, format, args...)
 }
 
-// findHeader finds the header and the version. pi opens a file only if its first record is a
-// header with a string id. We read the entries anyway.
+// findHeader finds the header and the version. pi opens a file only if its first record is a header whose id is
+// a string; the entries are read anyway, so that damage can be repaired.
 func (s *Session) findHeader() error {
 	s.header = -1
 	known, ids := false, false
@@ -128,7 +128,8 @@ func (s *Session) readVersion() error {
 	return nil
 }
 
-// indexIDs adds records to the id table, from one on. Of equal ids the last one counts.
+// indexIDs adds the records from one on to the id table. If two ids are equal, the later record has it, as in
+// pi.
 func (s *Session) indexIDs(from int) {
 	for i := from; i < len(s.records); i++ {
 		r := &s.records[i]
@@ -155,8 +156,8 @@ func (s *Session) indexIDs(from int) {
 	}
 }
 
-// findLeaf finds the last entry. pi would use a trailing scalar line and then show an empty
-// session.
+// findLeaf finds the last entry. A scalar on the last line does not count, although pi would take it and show
+// an empty session.
 func (s *Session) findLeaf() {
 	s.leaf = len(s.records) - 1
 	for s.leaf >= 0 && !s.records[s.leaf].kind.IsEntry() {
@@ -169,8 +170,8 @@ func (s *Session) findLeaf() {
 
 const scalarLeaf = "the last record is not an object: pi shows an empty session; ctxtool uses the entry before it"
 
-// link resolves the parents of records, from one on, reports missing ones, and records whether
-// any parent comes after its child. Without that there can be no cycle.
+// link resolves the parents of the records from one on, and reports missing ones. It also records whether any
+// parent comes after its child: without that, no cycle is possible.
 func (s *Session) link(from int) {
 	for i := from; i < len(s.records); i++ {
 		r := &s.records[i]
@@ -194,7 +195,7 @@ func (s *Session) link(from int) {
 			r.parent = uint32(p + 1)
 		}
 		switch {
-		case p < 0 && s.Coverage.Partial: // before the part that was read
+		case p < 0 && s.Coverage.Partial: // the parent precedes the part that was read
 		case p < 0:
 			s.orphans = true
 			s.find("orphan", i, "its parent %q is not in the file: pi loses everything before it",
@@ -208,7 +209,7 @@ func (s *Session) link(from int) {
 	}
 }
 
-// empty returns the error for a session without a byte.
+// empty returns the error for a session of 0 bytes.
 func (s *Session) empty() error {
 	if s.Name == "-" {
 		return &Error{Err: errors.New("standard input is empty"),

@@ -14,17 +14,17 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// Origins tells which records of a session were copied from another one: by a fork, a clone, or a sub-agent that
-// begins with what its parent had. A copy is known by this relation, never by what it says or used.
+// Origins tells which records of a session were copied from another one: by a fork, by a clone, or by a
+// sub-agent that begins with its parent's context. Only this relation makes a copy, never equal text or usage.
 type Origins struct {
 	s      *Session
 	id     string
-	parent string // the id of the session that was copied; empty if copies do not need it
-	began  int64  // when the session began, milliseconds since 1970, where copies are older; else 0
+	parent string // id of the copied session; empty if copies can be told without it
+	began  int64  // start of the session, milliseconds since 1970, if older records are copies; else 0
 }
 
-// Origins returns where the records of a session come from, given its header as HeaderLine has it. It needs
-// Options.Times or Options.Origins for copies that are known by being older than their session.
+// Origins returns how to tell copied records of the session, given its header as HeaderLine returns it. Copies
+// that are known by being older than their session require Options.Times or Options.Origins.
 func (s *Session) Origins(header jsonl.Value) Origins {
 	f := header.All("parentSession", "timestamp", "id")
 	o := Origins{s: s, id: f[2].Text(), parent: f[0].Text()}
@@ -37,7 +37,7 @@ func (s *Session) Origins(header jsonl.Value) Origins {
 	return o
 }
 
-// Calls completes the ids of the session's calls.
+// Calls returns what identifies the calls of the session.
 func (o *Origins) Calls() *models.CallOrigins {
 	all := &models.CallOrigins{Session: o.id, Copied: o.Copied, Import: o.s != nil && o.s.dialect == nil}
 	all.LocalIDs = o.s != nil && o.s.dialect != nil && o.s.dialect.LocalIDs
@@ -63,7 +63,7 @@ func (o *Origins) Copied(i int) (from string, copied bool) {
 	return "", o.began != 0 && dated && at < o.began
 }
 
-// mostBeside is how many files beside a fork are looked into for the session that it was copied from.
+// mostBeside is the number of files beside a fork that are searched for the copied session.
 const mostBeside = 1000
 
 // copiedLines are the lines of a session that were copied from another one, under new times.
@@ -81,7 +81,7 @@ func (s *Session) findCopied(first jsonl.Value, opt Options) (c copiedLines) {
 	}
 	own := s.src.eachLine
 	var second jsonl.Value
-	head := int64(0) // where the second line begins
+	head := int64(0) // start of the second line
 	for end, line := range own {
 		if head > 0 {
 			second = bytes.Clone(line)
@@ -113,7 +113,7 @@ func (s *Session) findCopied(first jsonl.Value, opt Options) (c copiedLines) {
 	return c
 }
 
-// sameLinesAs returns where the lines end that a source begins with too, of those that count.
+// sameLinesAs returns the offset up to which a source has the same lines, ignoring lines that do not count.
 func (s *Session) sameLinesAs(of *source, first jsonl.Value, head int64) (end int64) {
 	next, stop := iter.Pull2(of.eachLine)
 	defer stop()
@@ -142,8 +142,8 @@ func (s *Session) sameLinesAs(of *source, first jsonl.Value, head int64) (end in
 	return end
 }
 
-// eachLine yields the lines of a source, each with the offset after it; nil for a line that is not JSON. A line is
-// valid until the next one.
+// eachLine yields the lines of a source, each with the offset after it; nil stands for a line that is not JSON.
+// A line is valid until the next one.
 func (s *source) eachLine(yield func(end int64, line jsonl.Value) bool) {
 	x := &indexer{src: s, buf: new(unitBuffer)}
 	for pos := int64(0); pos < s.size; {
@@ -162,8 +162,8 @@ func (s *source) eachLine(yield func(end int64, line jsonl.Value) bool) {
 	}
 }
 
-// findOriginal returns the file of the session that this one begins with a copy of: by its name, as that of a session
-// that is continued, or by the first line of a file beside this one.
+// findOriginal returns the file of the session whose copy this one begins with: by the name of the continued
+// session, or by the first line of a file beside this one.
 func (s *Session) findOriginal(b dialect.Base, opt Options) (name string, err error) {
 	if name, err = s.identity.findBase(s.Name, b, opt); err == nil {
 		return name, nil

@@ -15,8 +15,7 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// inDatabase splits the name of a session in a database, DATABASE/ID. id is empty for any other
-// name.
+// inDatabase splits DATABASE/ID, the name of a session in a database. For any other name id is empty.
 func inDatabase(disk Disk, name string) (file, id string) {
 	file, id = filepath.Split(name)
 	file = filepath.Clean(file)
@@ -29,7 +28,7 @@ func inDatabase(disk Disk, name string) (file, id string) {
 	return file, id
 }
 
-// databaseMagic is how an SQLite database begins.
+// databaseMagic begins every SQLite database.
 const databaseMagic = "SQLite format 3\x00"
 
 func isDatabase(file io.ReaderAt) bool {
@@ -37,7 +36,8 @@ func isDatabase(file io.ReaderAt) bool {
 	return readFullAt(file, magic[:], 0) == nil && string(magic[:]) == databaseMagic
 }
 
-// IsDatabase reports whether a file is a database, plain or packed, which is like a folder of sessions.
+// IsDatabase reports whether a file is a database, plain or compressed. A database is listed like a folder of
+// sessions.
 func IsDatabase(disk Disk, name string) bool {
 	f, err := disk.OpenRegular(name)
 	if err != nil {
@@ -64,7 +64,7 @@ func (d Disk) fetchRows(file, id string) (lines *source, err error) {
 	return lines, err
 }
 
-// session returns the lines of a session. An id is not needed if there is only one.
+// session returns the lines of a session. id may be empty if the database has only one.
 func (db *database) session(id string) (*source, error) {
 	if err := db.needs(db.by.Database.Sessions, db.by.Database.Needs); err != nil {
 		return nil, err
@@ -98,14 +98,14 @@ func (db *database) session(id string) (*source, error) {
 		}
 		return out.Flush()
 	})
-	db.made = nil // a row may be large, and copies are kept
+	db.made = nil // release memory: a row may be large, and the copy of the database stays open
 	if err == nil {
 		lines.instead = "it is in a database"
 	}
 	return lines, err
 }
 
-// lines writes the rows of a session.
+// lines writes the rows of a session, each as a line.
 func (db *database) lines(id string, out *bufio.Writer) error {
 	for k, t := range db.by.Database.Rows {
 		if last := k == len(db.by.Database.Rows)-1; !last && !db.has(t.Name) {
@@ -181,7 +181,7 @@ func (db *database) whole(t dialect.Table, id string) (bool, error) {
 	return true, nil
 }
 
-// line is a row as a line, until the next one is made. A text that is a JSON object stands as it is.
+// line returns a row as a line, valid until the next call. A text that is a JSON object is inserted as it is.
 func (db *database) line(table string, r *row) []byte {
 	line := append(jsonl.AppendQuoted(append(db.made[:0], `{"table":`...), table), ',')
 	for k, v := range r.values {
@@ -198,7 +198,7 @@ func (db *database) line(table string, r *row) []byte {
 			line = appendColumn(line, v)
 		case []byte:
 			line = fmt.Appendf(line, `"%x"`, v)
-		default: // a column of times or of truth values
+		default: // a column of times or of booleans
 			line = jsonl.AppendQuoted(line, fmt.Sprint(v))
 		}
 		line = append(line, ',')
@@ -218,7 +218,7 @@ func (db *database) line(table string, r *row) []byte {
 	return db.made
 }
 
-// appendColumn appends a text, or the object that it is.
+// appendColumn appends a text as JSON: as an object if it is one, else as a string.
 func appendColumn(line []byte, text string) []byte {
 	begin := len(line)
 	line = append(line, text...)
@@ -234,8 +234,8 @@ func appendColumn(line []byte, text string) []byte {
 	return jsonl.AppendQuoted(line[:begin], text)
 }
 
-// InDatabase passes the sessions of a database to see: the name with which each is opened, its
-// row as its first line, its agent, and whether it is that of a sub-agent.
+// InDatabase passes the sessions of a database to see: the name that opens each, its row as its first line, its
+// agent, and whether a sub-agent wrote it.
 func InDatabase(disk Disk, file string, see func(name string, row jsonl.Value, by *dialect.Dialect, part bool)) error {
 	return atFile(file, disk.withDatabase(file, func(db *database) error {
 		d := db.by.Database

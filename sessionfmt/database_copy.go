@@ -18,15 +18,15 @@ import (
 	"ctxtool/sessionfmt/dialect"
 )
 
-// copies are copies of databases. SQLite reads these, so that it never opens or locks the files
-// of an agent. Each is made once, until the database changes.
+// copies keeps copies of databases, which SQLite opens in place of the originals, so that it never locks an
+// agent's files. Each is made once, and again after the database changes.
 type copies struct {
 	mu  sync.Mutex
-	all map[string]*database // by the name of the file
+	all map[string]*database // by file name
 }
 
-// KeepCopies returns the disk with its copies of databases kept for later uses, until drop is
-// called. SQLite reads databases from temporary copies only.
+// KeepCopies returns a disk that keeps its temporary copies of databases for later uses, until drop is called.
+// SQLite only ever reads such copies.
 func (d Disk) KeepCopies() (kept Disk, drop func()) {
 	d.copies = &copies{all: map[string]*database{}}
 	return d, d.copies.drop
@@ -41,20 +41,20 @@ func (c *copies) drop() {
 	clear(c.all)
 }
 
-// A database is a copy of one with the sessions of an agent.
+// A database is an open copy of an agent's database.
 type database struct {
 	by     *dialect.Dialect
 	name   string
-	tables map[string][]string // the columns of tables; nil until they are asked for
+	tables map[string][]string // columns by table; nil until needed
 
 	disk  Disk
-	files []string // of the copy
-	size  int64    // of these together
+	files []string // size of the copy, bytes
+	size  int64    // lines of the sessions read so far
 	state databaseState
 	pool  *sql.DB
 	conn  *sql.Conn
-	made  []byte        // the line of the last row
-	zstd  *zstd.Decoder // nil until a row needs it
+	made  []byte        // line of the last row
+	zstd  *zstd.Decoder // decompressor; nil until a row is packed
 }
 
 func (db *database) close() {
@@ -70,8 +70,8 @@ func (db *database) close() {
 	db.unname()
 }
 
-// unname removes the names of the copy, where the system removes those of open files: then nothing
-// of it is left, however the process ends.
+// unname removes the names of the copy while it is open, if the system allows that. Then no file remains,
+// however the process ends.
 func (db *database) unname() {
 	db.files = slices.DeleteFunc(db.files, func(name string) bool {
 		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -82,7 +82,7 @@ func (db *database) unname() {
 	})
 }
 
-// withDatabase calls a function with a copy of a database. Other callers wait for it.
+// withDatabase calls do with a copy of the database. Concurrent callers for one database take turns.
 func (d Disk) withDatabase(file string, do func(db *database) error) error {
 	if d.copies == nil {
 		kept, drop := d.KeepCopies()
@@ -107,13 +107,13 @@ func (d Disk) withDatabase(file string, do func(db *database) error) error {
 	return do(db)
 }
 
-// logEnd and journalEnd end the names of the files beside a database: its write-ahead log, and
-// what an unfinished transaction has changed.
+// Name suffixes of the files that SQLite keeps beside a database: the write-ahead log, and the journal of an
+// unfinished transaction.
 const logEnd, journalEnd, memoryEnd = "-wal", "-journal", "-shm"
 
-// A databaseState is what shows that a database has changed.
+// A databaseState differs if a database was written to.
 type databaseState struct {
-	file  string // size and time of the database, and the beginning of its log, which a checkpoint changes
+	file  string // size and time of the file, and the head of its log, which a checkpoint changes
 	grown string // size and time of the log, which each transaction changes
 }
 
@@ -133,15 +133,15 @@ func (d Disk) databaseState(file string) (s databaseState) {
 	return s
 }
 
-// mostTries is how often a database is copied that is written to meanwhile.
+// mostTries is how often copying is tried while another process writes to the database.
 const mostTries = 3
 
-// LimitDatabase limits the bytes of a text or a row that SQLite reads. Package sessionfmt/sqlite
-// sets it; without that databases are not read.
+// LimitDatabase limits the bytes of a text or row that SQLite reads. Importing sessionfmt/sqlite sets it;
+// without that, databases are not read.
 var LimitDatabase func(c *sql.Conn, bytes int) error
 
-// copyDatabase copies a database with its log, and opens the copy. The log may grow meanwhile:
-// it counts up to its last whole transaction.
+// copyDatabase copies a database with its log, and opens the copy. If the log grows meanwhile, it counts up to
+// its last complete transaction.
 func (d Disk) copyDatabase(file string) (*database, error) {
 	if LimitDatabase == nil {
 		return nil, &Error{Err: errors.New("this program reads no SQLite databases"),
@@ -171,7 +171,7 @@ func (d Disk) copyDatabase(file string) (*database, error) {
 		Hint: "try again, or copy it together with its " + logEnd + " file"}
 }
 
-// unfinished reports whether a database has a journal of a transaction.
+// unfinished reports whether a transaction has left its journal beside the database.
 func (d Disk) unfinished(file string) bool {
 	journal, err := d.OpenRegular(file + journalEnd)
 	if err != nil {
@@ -183,8 +183,8 @@ func (d Disk) unfinished(file string) bool {
 	return len(bytes.Trim(head[:n], "\x00")) > 0
 }
 
-// plausible returns an error for a file of a database that is larger than what is in it, or a log
-// that no agent leaves.
+// plausible returns an error if the file is larger than its pages, or the log larger than an agent leaves it:
+// such a copy could fill the disk.
 func (db *database) plausible() error {
 	file, err := db.disk.Stat(db.name)
 	if err != nil {
@@ -206,7 +206,7 @@ func (db *database) plausible() error {
 	return nil
 }
 
-// mostLog is how large a log may be beside a small database, bytes.
+// mostLog is the size up to which any log is copied, bytes.
 const mostLog = 1 << 30
 
 // copy copies the files of a database to temporary ones.
@@ -219,7 +219,7 @@ func (db *database) copy() error {
 	if err != nil {
 		return copyError(err)
 	}
-	db.files = []string{to.Name(), to.Name() + logEnd, to.Name() + memoryEnd} // SQLite makes those that are not copied
+	db.files = []string{to.Name(), to.Name() + logEnd, to.Name() + memoryEnd} // SQLite creates the other files itself
 	for _, name := range db.files {
 		db.disk.temporary(name, true)
 	}
@@ -239,7 +239,7 @@ func (db *database) copy() error {
 	return nil
 }
 
-// fill copies a file, and closes the copy.
+// fill copies a file into an open one, which it closes.
 func (db *database) fill(to *os.File, name string) error {
 	defer to.Close()
 	hold(to)

@@ -39,11 +39,10 @@ type Disk struct {
 	// read, bytes. If 0, it is 100 times the size of the file, at least 64 MB and at most 8 GB.
 	MaxSize int64
 
-	copies *copies // of databases; nil if each use makes its own
+	copies *copies // copies of databases; nil if each use makes its own
 }
 
-// ErrOutside is the error of a file that is not in the folders of a Disk, for which it does not
-// exist.
+// ErrOutside is the error for a file outside the folders of Disk.Within; to the Disk it does not exist.
 var ErrOutside error = outsideError{}
 
 type outsideError struct{}
@@ -57,7 +56,7 @@ func (d Disk) temporary(name string, there bool) {
 	}
 }
 
-// Path returns the name by which the process finds a file, for callees that take no Disk.
+// Path returns the name by which the process can open the file, for libraries that take no Disk.
 func (d Disk) Path(name string) string {
 	if d.Dir == "" || name == "" || filepath.IsAbs(name) {
 		return name
@@ -65,8 +64,8 @@ func (d Disk) Path(name string) string {
 	return filepath.Join(d.Dir, name)
 }
 
-// Open opens a file for reading. In the folders of Within, which others write to, it opens only
-// regular files and folders.
+// Open opens a file for reading. In the folders of Within, to which others can write, it opens only regular
+// files and folders.
 func (d Disk) Open(name string) (*os.File, error) {
 	if d.Within == nil {
 		return d.openWith(name, 0)
@@ -74,17 +73,17 @@ func (d Disk) Open(name string) (*os.File, error) {
 	return d.openOnly(name, func(m fs.FileMode) bool { return m.IsRegular() || m.IsDir() })
 }
 
-// OpenRegular opens a file that somebody else may have put in place. It must be a regular one,
-// since a device may have no end, and a pipe no writer.
+// OpenRegular opens a file that somebody else may have created. It refuses all but regular files: a device may
+// never end, and a pipe may have no writer.
 func (d Disk) OpenRegular(name string) (*os.File, error) {
 	return d.openOnly(name, fs.FileMode.IsRegular)
 }
 
-// openOnly opens a file of one of some types, without waiting for the other end of a pipe.
+// openOnly opens a file whose type may accepts, without waiting for the writer of a pipe.
 func (d Disk) openOnly(name string, may func(m fs.FileMode) bool) (*os.File, error) {
 	not := &fs.PathError{Op: "open", Path: name, Err: errNotRegular}
 	if info, err := d.Stat(name); err == nil && !may(info.Mode()) {
-		return nil, not // to open a device can have an effect
+		return nil, not // checked before opening too, since opening a device can have an effect
 	}
 	f, err := d.openWith(name, noWait)
 	if err != nil {
@@ -97,7 +96,7 @@ func (d Disk) openOnly(name string, may func(m fs.FileMode) bool) (*os.File, err
 	return f, nil
 }
 
-// openWith opens a file for reading, with more flags of the system.
+// openWith opens a file for reading, with additional flags of the system.
 func (d Disk) openWith(name string, flag int) (*os.File, error) {
 	if d.Stop != nil {
 		if err := d.Stop(); err != nil {
@@ -111,7 +110,7 @@ func (d Disk) openWith(name string, flag int) (*os.File, error) {
 		func(r *os.Root, name string) (*os.File, error) { return r.OpenFile(name, os.O_RDONLY|flag, 0) })
 }
 
-// within opens or describes a file in one of the disk's folders. A link may lead from one of them to
+// within calls do with the folder of Within that holds the file. A link may lead from one of these folders to
 // another.
 func within[T any](d Disk, name string, do func(r *os.Root, name string) (T, error)) (out T, err error) {
 	err = &fs.PathError{Op: "open", Path: name, Err: ErrOutside}
@@ -166,7 +165,7 @@ func (d Disk) MkdirAll(name string) error { return os.MkdirAll(d.Path(name), 0o7
 // Remove removes a file.
 func (d Disk) Remove(name string) error { return os.Remove(d.Path(name)) }
 
-// Has reports whether a file or folder has that name.
+// Has reports whether a file or folder with that name exists.
 func (d Disk) Has(name string) bool {
 	_, err := d.Stat(name)
 	return err == nil
@@ -178,9 +177,8 @@ func (d Disk) isRegular(name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// Walk visits the files in a folder and its subfolders in the order of their names, which start
-// with root. Folders that it cannot read, pipes, devices and sockets are left out: Skipped gets
-// them.
+// Walk visits the files in a folder and its subfolders in the order of their names, each of which starts with
+// root. It leaves out unreadable folders, pipes, devices and sockets, and passes them to Skipped.
 func (d Disk) Walk(root string, visit func(name string, f fs.DirEntry)) error {
 	at := d.Path(root)
 	return filepath.WalkDir(at, func(name string, f fs.DirEntry, err error) error {
@@ -206,8 +204,8 @@ func (d Disk) Walk(root string, visit func(name string, f fs.DirEntry)) error {
 	})
 }
 
-// endless returns the type of a file that need not end, 0 for any other one. Symbolic links are
-// followed.
+// endless returns the type of a file that may never end (pipe, device, socket), and 0 for others. It follows
+// symbolic links.
 func (d Disk) endless(name string, f fs.DirEntry) fs.FileMode {
 	mode := f.Type()
 	if mode&fs.ModeSymlink != 0 {

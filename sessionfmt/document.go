@@ -9,23 +9,23 @@ import (
 	"unicode/utf8"
 )
 
-// A document is a session that is one JSON object. Its messages are records where they stand in
-// the file, and its header is made of all other members.
+// A document is a session that is a single JSON object. Its messages become records where they stand in the
+// file; all other fields make the header.
 type document struct {
-	head  jsonl.Value // all members but the list, on one line
-	list  int64       // where the list begins, 0 for none
-	line  int         // of that place
-	other int         // the line of a list before it, 0 for none
+	head  jsonl.Value // all fields but the list, on one line
+	list  int64       // offset of the list; 0 for none
+	line  int         // line number of that offset
+	other int         // line number of an earlier list; 0 for none
 
-	beside []beside // documents that belong to it, whether they exist or not
+	beside []beside // documents that belong to the session, whether they exist or not
 
-	broken error // why it is not read to its end: it is damaged
-	size   int64 // what is read of it then
-	last   int   // the line of that place
+	broken error // why it is not read to its end
+	size   int64 // what was read before that
+	last   int   // line number of the damage
 }
 
-// document returns the document that a file is, and its dialect, nil for any other file, whose
-// first line may be first. Its head is that up to the member that tells the dialect.
+// document returns the file as a document with its dialect, or nil if it is none. first is its first line, if
+// known. The head is read up to the field that identifies the dialect.
 func (s *source) document(first jsonl.Value) (doc *document, d *dialect.Dialect, err error) {
 	if !s.mayBeDocument(first) {
 		return nil, nil, nil
@@ -33,7 +33,7 @@ func (s *source) document(first jsonl.Value) (doc *document, d *dialect.Dialect,
 	in := dialect.NewDocument(s.bytes, s.size, nil)
 	for found := true; found && err == nil && d == nil; {
 		found, err = in.List(dialect.Messages)
-		if d = Sniff(in.Head); found && d == nil { // what comes after the list may tell
+		if d = Sniff(in.Head); found && d == nil { // the dialect may depend on what follows the list
 			err = in.PassList()
 		}
 	}
@@ -43,8 +43,8 @@ func (s *source) document(first jsonl.Value) (doc *document, d *dialect.Dialect,
 	return &document{head: in.Head}, d, nil
 }
 
-// mayBeDocument reports whether a file begins as a document: with an object that has messages,
-// or with one that goes on after the first line.
+// mayBeDocument reports whether a file can be a document: it begins with an object that has messages, or that
+// does not end on the first line.
 func (s *source) mayBeDocument(first jsonl.Value) bool {
 	if first.First(dialect.Messages).Exists() {
 		return true
@@ -58,14 +58,14 @@ func (s *source) mayBeDocument(first jsonl.Value) bool {
 		!bytes.HasPrefix(line, []byte(`{"type":`))
 }
 
-// beginsDocument reports whether the first line is the beginning of an object, and nothing more.
+// beginsDocument reports whether the first line only begins an object.
 func beginsDocument(buf []byte) bool {
 	line, _, whole := bytes.Cut(buf, []byte{'\n'})
 	return whole && string(bytes.TrimSpace(line)) == "{"
 }
 
-// readDocument reads a document, and makes records of its header, of the files that the session
-// continues, and of its messages.
+// readDocument makes records of a document: of its header, of the files that the session continues, and of its
+// messages.
 func (s *Session) readDocument(workers int, opt Options) error {
 	doc, x := s.doc, s.newIndexer(s.src.self(), opt)
 	defer unitBuffers.Put(x.buf)
@@ -106,7 +106,8 @@ func (s *Session) readDocument(workers int, opt Options) error {
 	return a.end()
 }
 
-// readMessages reads the document, and indexes the elements of its list: of several lists the last one counts.
+// readMessages reads the document and indexes the elements of its list. If there are several lists, the last
+// one counts.
 func (s *Session) readMessages(x *indexer, opt Options) (units []*unit, err error) {
 	doc, src := s.doc, s.src.self()
 	in := dialect.NewDocument(src.bytes, src.size, x.buf[:])
@@ -135,7 +136,7 @@ func (s *Session) readMessages(x *indexer, opt Options) (units []*unit, err erro
 	return units, in.Failed()
 }
 
-// element indexes the next element of a list.
+// element indexes the next element of the list.
 func (x *indexer) element(in *dialect.Document, u *unit) error {
 	off, text := in.Offset(), in.Ahead()
 	u.cover.passed = in.Line()
@@ -154,8 +155,8 @@ func (x *indexer) element(in *dialect.Document, u *unit) error {
 	return nil
 }
 
-// lines returns a reader of the document as lines: the first has all but the messages, then come those that belong to
-// it, and each message is another.
+// lines returns the document as lines: first all but the messages, then the documents that belong to it, then
+// each message.
 func (doc *document) lines(s *Session) io.Reader {
 	own := s.src.self()
 	in := dialect.NewDocument(own.bytes, own.size, nil)
@@ -172,11 +173,11 @@ func (doc *document) lines(s *Session) io.Reader {
 type documentLines struct {
 	in    *dialect.Document
 	line  []byte
-	rest  []byte // what is not read of the line
+	rest  []byte // the rest of the current line
 	ended bool
 }
 
-// Read is io.Reader's. A damaged document ends where it is damaged.
+// Read implements io.Reader. A damaged document ends at the damage.
 func (l *documentLines) Read(p []byte) (n int, err error) {
 	for len(l.rest) == 0 {
 		if l.ended {

@@ -14,7 +14,7 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A beside is a document that belongs to the one of a session, as it was when it was read.
+// A beside is a document that belongs to a session's own, with its state when it was read.
 type beside struct {
 	name    string
 	info    fs.FileInfo // nil for one that does not exist
@@ -56,7 +56,7 @@ func (d Disk) packed(name string) string {
 	return name
 }
 
-// Beside returns the documents beside one that is a session's own, each on a line, as far as they can be read.
+// Beside returns the documents that belong to a session's own, each as one line. Unreadable ones are left out.
 func Beside(disk Disk, d *dialect.Dialect, name string) (lines []jsonl.Value) {
 	for _, name := range d.Files.Around(sessionName(name)) {
 		if src, err := disk.fetchFile(disk.packed(name), nil); err == nil {
@@ -69,7 +69,8 @@ func Beside(disk Disk, d *dialect.Dialect, name string) (lines []jsonl.Value) {
 	return lines
 }
 
-// Owned returns the name of the session's own document that one belongs to, and its dialect, nil for none.
+// Owned returns the session's own document to which the named one belongs, and its dialect; nil if it belongs
+// to none.
 func Owned(disk Disk, name string) (d *dialect.Dialect, own string) {
 	for _, d := range dialects {
 		for _, own := range d.Files.OwnOf(sessionName(name)) {
@@ -81,7 +82,7 @@ func Owned(disk Disk, name string) (d *dialect.Dialect, own string) {
 	return nil, ""
 }
 
-// calls returns what stands for a file's name in messages.
+// calls returns the name of a file in messages; see Options.Called.
 func (o Options) calls(name string) string {
 	if o.Called != nil {
 		return o.Called(name)
@@ -89,7 +90,7 @@ func (o Options) calls(name string) string {
 	return name
 }
 
-// A damage is why a document cannot be read, with the code of its finding.
+// A damage is the reason why a document cannot be read, with the code of its finding.
 type damage struct {
 	code string
 	err  error
@@ -124,7 +125,7 @@ func (b *beside) read(opt Options) (part, error) {
 	return part{name: opt.calls(b.name), src: whole, keep: whole.size, own: true}, nil
 }
 
-// notThere returns fs.ErrNotExist if an error says so.
+// notThere returns fs.ErrNotExist for errors that mean it, such as a folder that is a file.
 func notThere(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fs.ErrNotExist
@@ -132,7 +133,7 @@ func notThere(err error) error {
 	return nil
 }
 
-// oneDocument returns the object that a file is, on one line.
+// oneDocument returns the object that the file consists of, on one line.
 func oneDocument(src *source) (jsonl.Value, error) {
 	if src.broken != nil {
 		return nil, &damage{"broken-off", src.broken}
@@ -157,7 +158,7 @@ func oneDocument(src *source) (jsonl.Value, error) {
 	return jsonl.Value(text).AppendOneLine(text[:0]), nil
 }
 
-// partsChanged returns an error with ErrChanged if a document was written, or came or went, since it was read.
+// partsChanged returns ErrChanged if a document was written, created or removed since it was read.
 func (s *Session) partsChanged(disk Disk) error {
 	for _, b := range s.doc.beside {
 		now, err := disk.Stat(b.name)
@@ -172,16 +173,17 @@ func (s *Session) partsChanged(disk Disk) error {
 
 var errWritten = fmt.Errorf("%w: it was written to", ErrChanged)
 
-// differs reports whether a file was written to.
+// differs reports whether a file was written to between two descriptions.
 func differs(a, b fs.FileInfo) bool { return a.Size() != b.Size() || !a.ModTime().Equal(b.ModTime()) }
 
-// A watched reads a file that its program rewrites where it is: never bytes of two versions.
+// A watched reader fails when its file, which the program rewrites in place, changes: it never returns bytes of
+// two versions.
 type watched struct {
 	*os.File
 	was fs.FileInfo
 }
 
-// ReadAt is io.ReaderAt's. Its error is ErrChanged once the file was written to.
+// ReadAt implements io.ReaderAt. It returns ErrChanged once the file was written to.
 func (w watched) ReadAt(p []byte, off int64) (n int, err error) {
 	n, err = w.File.ReadAt(p, off)
 	if now, bad := w.File.Stat(); bad == nil && differs(now, w.was) {
@@ -190,29 +192,29 @@ func (w watched) ReadAt(p []byte, off int64) (n int, err error) {
 	return n, err
 }
 
-// documentEnd ends the names of documents, which programs rewrite.
+// documentEnd is the name suffix of documents, which their programs rewrite in place.
 const documentEnd = ".json"
 
-// watch makes the source that of a file which may be rewritten.
+// watch makes the source notice changes if its file can be rewritten in place.
 func (s *source) watch(name string) {
 	if s.file != nil && s.info != nil && s.packing == plain && filepath.Ext(name) == documentEnd {
 		s.bytes = watched{s.file, s.info}
 	}
 }
 
-// How often a document is opened that is being rewritten, the time between, and how long after it was written to it is
-// taken for that if it seems cut off.
+// Opening a document that is being rewritten: attempts, the time between them, and the age below which a
+// truncated document is taken for one that is still being written.
 const (
 	mostOpened = 5
 	rewriting  = 20 * time.Millisecond
 	recently   = time.Second
 )
 
-// unsettled is the error of a document that was read while it was rewritten.
+// unsettled is the error for a document that changed while it was read.
 type unsettled struct{ error }
 
-// unsettled reports whether a document that was read, with an error or without, seems to be half of what it is about
-// to be.
+// unsettled reports whether a document, read with this error or none, was probably caught in the middle of a
+// write.
 func (s *Session) unsettled(err error) bool {
 	info := s.src.self().info
 	if info == nil || filepath.Ext(sessionName(info.Name())) != documentEnd {

@@ -11,8 +11,7 @@ import (
 	"ctxtool/sessionfmt/dialect"
 )
 
-// A Finding is a defect of a session, or something that pi would not read as its writer meant
-// it.
+// A Finding is a defect of a session, or content that pi does not read as its writer meant it.
 type Finding struct {
 	Code  string `json:"code"`
 	File  string `json:"file,omitempty"`  // a file that the session continues; empty for the session's own
@@ -28,7 +27,7 @@ type Pos struct {
 	Entry string
 }
 
-// String returns `file:line: entry id`, with which every message begins.
+// String returns `file:line: entry id`, the beginning of every message.
 func (p Pos) String() string {
 	s := Clean(p.File)
 	if p.Line > 0 {
@@ -56,8 +55,8 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Errorf returns an error of a text as fmt.Errorf formats it. In and Hinted return it with the file
-// that it is about, and with a hint.
+// Errorf returns an error with a text formatted like fmt.Errorf. The methods In and Hinted add the file and a
+// hint.
 func Errorf(format string, args ...any) *Error { return &Error{Err: fmt.Errorf(format, args...)} }
 
 func (e *Error) In(file string) *Error     { return &Error{Pos{File: file}, e.Err, e.Hint} }
@@ -80,12 +79,12 @@ func Quote(s string) string {
 	return s
 }
 
-// Clean replaces each character that a terminal would obey or that would mislead its reader by
-// U+FFFD: control characters including line ends and tabs, escape sequences, characters that
-// change the direction of text, and bytes that are not UTF-8.
+// Clean replaces characters that a terminal would obey, or that mislead a reader, with U+FFFD: control
+// characters (also line ends and tabs), escape sequences, characters that change the direction of text, and
+// bytes that are not UTF-8.
 func Clean(s string) string {
 	for i := range len(s) {
-		if c := s[i]; c < ' ' || c > '~' { // few texts have such
+		if c := s[i]; c < ' ' || c > '~' { // most texts have none
 			return strings.Map(cleanRune, s)
 		}
 	}
@@ -109,9 +108,9 @@ type Coverage struct {
 	Blank   int            `json:"blank,omitempty"`   // blank lines
 	CRLF    int            `json:"crlf,omitempty"`    // lines that end in CR LF
 	Unknown map[string]int `json:"unknown,omitempty"` // entries of unknown types, by type
-	strange map[string]int // the lines on which those first occur
+	strange map[string]int // line of the first entry of each unknown type
 	Partial bool           `json:"partial,omitempty"` // only the end of the file was read
-	passed  int            // lines of the file; a message of a document is one of Lines
+	passed  int            // lines of the file; a message of a document counts as one
 }
 
 // Plus returns the sum of both coverages; c may be nil.
@@ -147,7 +146,7 @@ func (c *Coverage) unknown(typ string, n int) {
 	c.Unknown[typ] += n
 }
 
-// first records a line with an unknown type, unless the type was there before.
+// first records the line of an unknown type, unless the type has one.
 func (c *Coverage) first(typ string, line int) {
 	if c.strange == nil {
 		c.strange = map[string]int{}
@@ -170,7 +169,7 @@ func (c Coverage) String() string {
 	return s
 }
 
-// plural returns a number of things in words.
+// plural returns a count with its noun.
 func plural(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
@@ -192,11 +191,11 @@ func (s *Session) FindingAt(code string, i int, format string, args ...any) Find
 	return f
 }
 
-// MaxFindings is how many findings of a file or a replay are kept, to bound the memory for a
-// file that is damaged throughout.
+// MaxFindings is the number of findings that are kept for a file or a replay. It bounds the memory for a file
+// that is damaged throughout.
 const MaxFindings = 1000
 
-// findings collects findings: the first MaxFindings, and the number of the rest.
+// findings keeps the first MaxFindings findings, and counts the rest.
 type findings struct {
 	list []Finding
 	more int
@@ -217,7 +216,7 @@ func (f *findings) join(part findings) {
 	f.more += len(part.list) - n + part.more
 }
 
-// all returns the findings in order of line, and the number of those left out.
+// all returns the findings in order of line, and how many more there were.
 func (f *findings) all() []Finding {
 	list := f.list
 	slices.SortStableFunc(list, func(a, b Finding) int { return a.Line - b.Line })
@@ -227,7 +226,7 @@ func (f *findings) all() []Finding {
 	return list
 }
 
-// piOnly is a text that tells what pi does with a file, empty for another agent's.
+// piOnly returns a text about what pi does with a file; empty for files of other agents.
 func piOnly(d *dialect.Dialect, text string) string {
 	if d != nil {
 		return ""
@@ -235,8 +234,8 @@ func piOnly(d *dialect.Dialect, text string) string {
 	return text
 }
 
-// foreignFindings adds the findings of another agent's whole file: each unknown type once, and
-// a newer version than the newest known, where such a type shows that it matters.
+// foreignFindings adds the findings that depend on another agent's whole file: each unknown type once, and a
+// newer version than the newest known if an unknown type shows that it matters.
 func (s *Session) foreignFindings() error {
 	for _, typ := range slices.Sorted(maps.Keys(s.Coverage.strange)) {
 		what := "of the unknown type " + typ
@@ -271,7 +270,8 @@ func (s *Session) foreignFindings() error {
 	return nil
 }
 
-// Newer names the version that wrote the session, and the newest known, if the first is newer; else it is empty.
+// Newer names the version that wrote the session and the newest known version, or is empty if the session's is
+// not newer.
 func (s *Session) Newer() string {
 	if s.newer == "" {
 		return ""
@@ -280,7 +280,7 @@ func (s *Session) Newer() string {
 		s.dialect.Newest)
 }
 
-// Reached reports whether record i stands where a finding is, or after it.
+// Reached reports whether record i is at a finding or after it.
 func (s *Session) Reached(i int, f Finding) bool {
 	line := f.Line
 	for k := range s.src.sections {

@@ -27,21 +27,21 @@ import (
 	"ctxtool/sessionfmt/rule"
 )
 
-// dialects are the formats of other agents that are read. A new one is a line here.
+// dialects lists the formats of other agents. A new format is added here.
 var dialects = []*dialect.Dialect{
 	&codex.Dialect, &qwen.Dialect, &claude.Stream, &claude.Dialect, &gemini.Dialect, &gsh.Dialect, &swecli.Dialect,
 	&yagent.Dialect, &opencode.Dialect, &opencode.Version2, &opencode.Kilo, &openclaw.Dialect, &copilot.Dialect,
 	&cline.Dialect,
 }
 
-// Dialects returns the formats of other agents that are read.
+// Dialects returns the supported formats of other agents.
 func Dialects() []*dialect.Dialect { return slices.Clone(dialects) }
 
-// Dialect is the format of the session where it is another agent's, nil for pi.
+// Dialect returns the format of another agent's session, nil for pi's.
 func (s *Session) Dialect() *dialect.Dialect { return s.dialect }
 
-// Agent returns the name of the agent that wrote the session. Variants of pi write its format, and oh-my-pi
-// alone begins a file with a title.
+// Agent returns the name of the agent that wrote the session. Variants of pi share its format and name; only
+// oh-my-pi can be told apart, by a title before the header.
 func (s *Session) Agent() string {
 	if s.OhMyPi() {
 		return dialect.OhMyPi
@@ -54,13 +54,13 @@ func (s *Session) OhMyPi() bool {
 	return s.dialect == nil && len(s.records) > 0 && s.records[0].kind == jsonl.Slot
 }
 
-// WrittenBy returns the version of the agent that wrote the session, empty where it does not say.
+// WrittenBy returns the version of the agent that wrote the session; empty if it is not recorded.
 func (s *Session) WrittenBy() string { return s.wroteIt }
 
-// ErrForeign refuses to write to another agent's session.
+// ErrForeign is the error for writing to another agent's session.
 var ErrForeign = errors.New("sessions of other agents are read only")
 
-// Foreign is the error of writing to a session that is another agent's, nil for pi's.
+// Foreign returns the error for writing to this session if it is another agent's, nil for pi's.
 func (s *Session) Foreign() error {
 	if s.dialect == nil {
 		return nil
@@ -71,22 +71,23 @@ func (s *Session) Foreign() error {
 	}
 }
 
-// Kept returns which prompts record i keeps, a transform of an agent whose transforms can keep some; ok
-// is false for other records.
+// Kept returns the prompts that record i keeps, if it is a transform of an agent whose transforms keep prompts;
+// ok is false for other records.
 func (s *Session) Kept(i int) (k dialect.Kept, ok bool) {
 	k, ok = s.kept[i]
 	return k, ok
 }
 
-// Answers reports whether record i is the answer to a request. In another agent's session
-// parts of one that broke off, and answers that were put there, are none; in one of pi, an empty
-// one with which it ends a turn whose calls the user aborted.
+// Answers reports whether record i is the answer to a request. Parts of an interrupted answer, and answers that
+// an agent inserted, are not; in a session of pi, neither is the empty answer that ends a turn whose calls the
+// user aborted.
 func (s *Session) Answers(i int) bool {
 	return s.records[i].kind == jsonl.Assistant && s.records[i].flags&flagUnanswered == 0
 }
 
-// Counted returns what the session cost as its agent counted it, in US dollars; ok is false where it
-// did not. copies reports whether the count has the calls before a fork too: it began before the first of them.
+// Counted returns the cost that the agent itself counted for the session, in US dollars; ok is false if it
+// recorded none. copies reports whether the count includes calls before a fork, because it began before the
+// first of them.
 func (s *Session) Counted() (dollars float64, copies, ok bool) {
 	begins := int64(math.MaxInt64)
 	for run, cost := range s.counted {
@@ -100,7 +101,7 @@ func (s *Session) Counted() (dollars float64, copies, ok bool) {
 	return dollars, copies, len(s.counted) > 0
 }
 
-// NoUsage reports whether record i is known to have no usage, without reading it.
+// NoUsage reports whether record i has no usage, as far as the index tells without reading it.
 func (s *Session) NoUsage(i int) bool { return s.records[i].flags&flagNoUsage != 0 }
 
 // noteFiles adds findings of the session's files, apart from their lines.
@@ -122,15 +123,15 @@ func (s *Session) noteFiles(opt Options) {
 	}
 }
 
-// sessionName is the name of a file without that of its compression.
+// sessionName returns a file name without the suffix of its compression.
 func sessionName(file string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(file, ".zst"), ".gz")
 }
 
-// atOnce is how many entries a worker visits at a time.
+// atOnce is the number of entries that a worker visits at a time.
 const atOnce = 512
 
-// visit hands the entries of another agent's session to visitors, as indexing does for pi's.
+// visit passes the entries of another agent's session to visitors, as indexing does for pi's.
 func (s *Session) visit(opt Options) error {
 	if s.dialect == nil || opt.Visit == nil {
 		return nil
@@ -159,7 +160,7 @@ func (s *Session) visit(opt Options) error {
 	return nil
 }
 
-// visited is record i as a visitor gets it; see [Options].Usages.
+// visited returns record i as a visitor receives it; see [Options].Usages.
 func (r *Reader) visited(i int, usages bool, head *jsonl.HeadReader, said *jsonl.Message) (*jsonl.Picked, error) {
 	kind := r.s.Kind(i)
 	if usages && (!kind.MayPay() && kind != jsonl.Header || r.s.NoUsage(i) && kind == jsonl.ToolResult) {
@@ -185,8 +186,8 @@ func (r *Reader) visited(i int, usages bool, head *jsonl.HeadReader, said *jsonl
 	return r.picked(head, line, said), nil
 }
 
-// A joined is a line that belongs to an entry, beside its first one. Those of an entry are a
-// ring, in order: the entry has the last of them, and that has the first.
+// A joined is a further line of an entry, beside its first one. The lines of an entry form a ring in order: the
+// entry refers to the last, and that to the first.
 type joined struct {
 	off        int64
 	size, next uint32
@@ -194,8 +195,8 @@ type joined struct {
 
 func (j *joined) at() dialect.Span { return dialect.Span{Off: j.off, Size: j.size} }
 
-// scan classifies a line of another agent's session in one pass, if that is possible: n is its
-// size then, without white space, and 0 if not.
+// scan classifies a line of another agent's session in a single pass, if its dialect can. n is then the size of
+// the line without white space, else 0.
 func (x *indexer) scan(text []byte) (h dialect.Head, n int) {
 	if x.dialect == nil || x.dialect.Scan == nil {
 		return h, 0
@@ -203,7 +204,7 @@ func (x *indexer) scan(text []byte) (h dialect.Head, n int) {
 	return x.dialect.Scan(text)
 }
 
-// addRead adds a line of another agent's session by its head.
+// addRead adds a line of another agent's session, given its head.
 func (x *indexer) addRead(u *unit, h *jsonl.Picked, rec record) {
 	head := x.dialect.Read(h)
 	head.Time = h.Timestamp
@@ -218,8 +219,8 @@ func (x *indexer) addRead(u *unit, h *jsonl.Picked, rec record) {
 	}
 }
 
-// addForeign keeps a line of another agent's session until it is arranged: its code is
-// kept as its kind, and what it refers to and its group as its parent.
+// addForeign stores a line of another agent's session until it is arranged: its code in place of the kind, its
+// reference and group in place of the parent.
 func (x *indexer) addForeign(u *unit, head dialect.Head, rec record) {
 	if head.Code == dialect.Skip {
 		return
@@ -256,7 +257,7 @@ func (x *indexer) addForeign(u *unit, head dialect.Head, rec record) {
 	}
 }
 
-// Native is record i as Line has it, with messages as their agent sends them.
+// Native returns record i as Line does, but with messages as their agent sends them.
 func (r *Reader) Native(i int) (jsonl.Value, error) {
 	if r.s.dialect == nil || r.s.Held(i) {
 		return r.Line(i)
@@ -265,11 +266,11 @@ func (r *Reader) Native(i int) (jsonl.Value, error) {
 	return line, err
 }
 
-// Ask makes Native return messages as they are sent to that model.
+// Ask makes Native return messages as they are sent to this model.
 func (r *Reader) Ask(to rule.Asked) { r.to, r.unread = to, false }
 
-// foreign is a record of another agent's session in pi's shape. If said is not nil, it is set to the
-// message of a message entry, whose JSON has that size, 0 for none.
+// foreign returns a record of another agent's session in pi's shape. If said is not nil, it receives the
+// message of a message entry, and size is the length of its JSON; 0 if there is none.
 func (r *Reader) foreign(i int, native bool, said *jsonl.Message) (line jsonl.Value, size int, err error) {
 	e, err := r.typed(i, native)
 	if err != nil {
@@ -283,14 +284,14 @@ func (r *Reader) foreign(i int, native bool, said *jsonl.Message) (line jsonl.Va
 	return r.shown, size, nil
 }
 
-// typed is a record of another agent's session.
+// typed returns a record of another agent's session as a value.
 func (r *Reader) typed(i int, native bool) (*dialect.Entry, error) {
 	rec, src := &r.s.records[i], &r.source
 	part := r.part(i)
 	known := r.made == i || part > 0 && (part < len(src.Entries) || src.Again != nil) && r.s.sameLines(r.made, i)
 	known = known && r.unread && src.Native == native
 	if !known && rec.size > readAhead {
-		*src = dialect.Source{} // never hold two long lines at once
+		*src = dialect.Source{} // never hold two long lines at the same time
 	}
 	src.Kind, src.ID, src.Parent, src.Part = rec.kind, idText(r.s.idOf(i)), idText(r.s.parentOf(i)), part
 	src.Kept = r.s.kept[i]
@@ -310,7 +311,7 @@ func (r *Reader) typed(i int, native bool) (*dialect.Entry, error) {
 	return src.Entry(), nil
 }
 
-// picked is the entry that was read last, as a visitor gets it.
+// picked returns the entry that was read last as a visitor receives it.
 func (r *Reader) picked(head *jsonl.HeadReader, line jsonl.Value, said *jsonl.Message) *jsonl.Picked {
 	src := &r.source
 	e := src.Entry()
@@ -323,7 +324,7 @@ func (r *Reader) picked(head *jsonl.HeadReader, line jsonl.Value, said *jsonl.Me
 	if src.Kind.IsMessage() && len(e.Messages) > 0 {
 		return head.Typed(p, e.Members, e.Messages[0].Fields(said), said)
 	}
-	if src.Kind.IsMessage() { // its message is JSON of pi's
+	if src.Kind.IsMessage() { // its message is already JSON in pi's shape
 		if h, bad := head.Read(line); bad == nil {
 			return h
 		}
@@ -331,7 +332,7 @@ func (r *Reader) picked(head *jsonl.HeadReader, line jsonl.Value, said *jsonl.Me
 	return head.Typed(p, e.Members, nil, nil)
 }
 
-// sameLines reports whether two entries are made of the same lines.
+// sameLines reports whether two entries were made from the same lines.
 func (s *Session) sameLines(i, k int) bool {
 	if s.records[i].off() != s.records[k].off() {
 		return false
@@ -344,7 +345,7 @@ func (s *Session) sameLines(i, k int) bool {
 	return one.next == a && other.next == b && one.at() == other.at()
 }
 
-// part is how many entries before record i are made of its first line.
+// part returns how many entries before record i were made from its first line.
 func (r *Reader) part(i int) int {
 	s, before := r.s, i-1
 	if r.unread && r.made == before && before >= 0 && s.records[before].off() == s.records[i].off() &&
@@ -354,8 +355,7 @@ func (r *Reader) part(i int) int {
 	return s.part(i, s.records[i].off())
 }
 
-// linesOf reads the lines of an entry. Those that are near each other are read at once, where they
-// stand.
+// linesOf reads the lines of an entry. Lines that are close together are read in one go.
 func (r *Reader) linesOf(i int) error {
 	first := r.s.records[i].span()
 	spans := append(r.spans[:0], first)
@@ -382,7 +382,7 @@ func (r *Reader) linesOf(i int) error {
 		case near:
 			line = raw[at.Off-from:][:at.Size:at.Size]
 		case k < len(spans)-1:
-			line, raw = raw[:at.Size:at.Size], raw[at.Size+1:] // a newline is between them
+			line, raw = raw[:at.Size:at.Size], raw[at.Size+1:] // a newline separates them
 		}
 		if r.s.badUTF8 && !utf8.Valid(line) {
 			line = jsonl.ReplaceInvalidUTF8(line)

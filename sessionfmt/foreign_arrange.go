@@ -12,22 +12,22 @@ import (
 	"ctxtool/sessionfmt/rule"
 )
 
-// An arrangement makes entries of the lines of another agent's session, while they are read.
+// An arrangement turns the lines of another agent's session into entries while the file is read.
 type arrangement struct {
 	s     *Session
 	by    dialect.Arranger
-	line  dialect.Line // the one at hand
-	flags uint16       // of that
-	moved rule.Set     // the rules by which the leaf moved since the last entry
+	line  dialect.Line // the current unit
+	flags uint16       // the current line in it
+	moved rule.Set     // rules that moved the leaf since the last entry
 	leaf  int
 	names *Namer
 	times bool
 	r     *Reader
 	head  *jsonl.HeadReader
 	skim  []jsonl.Value
-	err   error // the first one
+	err   error // the first of them
 
-	numbered, part int // the record whose part was asked for last, and that
+	numbered, part int // the last record whose part was requested, and its part
 }
 
 func (s *Session) newArrangement(opt Options) *arrangement {
@@ -64,20 +64,20 @@ func (a *arrangement) merge(u *unit) error {
 		if a.by.Next(a, &a.line); a.err != nil {
 			return a.err
 		}
-		if a.line.Code == dialect.Unknown && len(s.records) == n { // no entry stands for it
+		if a.line.Code == dialect.Unknown && len(s.records) == n { // no entry represents it
 			s.used.loose |= rule.Of(rule.Unread)
 		}
 	}
 	return nil
 }
 
-// end comes after the last unit.
+// end is called after the last unit.
 func (a *arrangement) end() error {
-	if lines := a.s.Coverage.passed; len(a.s.records) < lines/16 { // of an agent whose entries all come now
+	if lines := a.s.Coverage.passed; len(a.s.records) < lines/16 { // of an agent that only now adds its entries
 		a.s.records, a.s.last = growTo(a.s.records, float64(lines)), growTo(a.s.last, float64(lines))
 	}
 	a.by.End(a)
-	if len(a.s.records) == 0 { // all lines are for display
+	if len(a.s.records) == 0 { // all lines are only for display
 		a.flags = 0
 		a.Add(rule.Unread, jsonl.Header, &dialect.Line{At: a.s.first, Number: 1})
 	}
@@ -85,7 +85,7 @@ func (a *arrangement) end() error {
 	return a.err
 }
 
-// Add is of [dialect.Tree], as what follows is.
+// Add implements [dialect.Tree], like the methods below.
 func (a *arrangement) Add(by rule.Rule, kind jsonl.Kind, l *dialect.Line, more ...dialect.Span) (entry int) {
 	s := a.s
 	rec := record{line: l.Number, kind: kind}
@@ -124,7 +124,7 @@ func (a *arrangement) Add(by rule.Rule, kind jsonl.Kind, l *dialect.Line, more .
 	return entry
 }
 
-// name is the id of an entry whose line has none that it can have.
+// name makes the id of an entry whose line has no usable one.
 func (a *arrangement) name(l *dialect.Line, kind jsonl.Kind) []byte {
 	s := a.s
 	if part := a.nextPart(l.At.Off); part > 0 {
@@ -143,7 +143,7 @@ func (a *arrangement) name(l *dialect.Line, kind jsonl.Kind) []byte {
 	return []byte(a.names.next(parent, a.Read(l.At), kind.String()))
 }
 
-// nextPart is part of the next record, which often follows the one that was numbered last.
+// nextPart returns part for the next record. It usually follows the last numbered one, which makes it cheap.
 func (a *arrangement) nextPart(off int64) int {
 	i := len(a.s.records)
 	if before := i - 1; before > 0 && before == a.numbered && a.s.records[before].off() == off &&
@@ -156,7 +156,7 @@ func (a *arrangement) nextPart(off int64) int {
 	return a.part
 }
 
-// part is how many entries before record i are made of the line at an offset.
+// part returns how many entries before record i were made from the line at this offset.
 func (s *Session) part(i int, off int64) (n int) {
 	for ; i > 0 && s.records[i-1].off() == off && s.records[i-1].kind.IsEntry(); i-- {
 		n++
@@ -164,7 +164,7 @@ func (s *Session) part(i int, off int64) (n int) {
 	return n
 }
 
-// keepID puts an id into the arena.
+// keepID stores an id in the arena.
 func (s *Session) keepID(id []byte) ref {
 	at := ref(len(s.ids))
 	s.ids = append(binary.AppendUvarint(s.ids, uint64(len(id))), id...)
@@ -280,7 +280,7 @@ func (a *arrangement) Skim(at dialect.Span) []jsonl.Value {
 
 func (a *arrangement) Fail(err error) { a.err = cmp.Or(a.err, err) }
 
-// joinedTo yields the lines that belong to an entry beside its first one.
+// joinedTo yields the further lines of an entry, beside its first one.
 func (s *Session) joinedTo(entry int) iter.Seq[*joined] {
 	return func(yield func(*joined) bool) {
 		last := s.last[entry]

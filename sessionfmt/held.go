@@ -9,12 +9,12 @@ import (
 	"slices"
 )
 
-// Copy returns a copy of the session for entries that are not in its file: Hold adds some, and
-// Reparent places them. It takes an index in memory, and reads the same file, so the session has
-// to stay open. Nothing can be appended to the file with a copy.
+// Copy returns a copy of the session that can hold entries which are not in its file: Hold adds them, Reparent
+// places them. It needs memory for an index, and reads the same file, so the session must stay open. A copy
+// cannot be appended to.
 func (s *Session) Copy() *Session {
 	next, src := *s, *s.src
-	src.file, src.info, src.temp, src.more = nil, nil, "", nil // the session closes them
+	src.file, src.info, src.temp, src.more = nil, nil, "", nil // closed by the original session
 	next.src = &src
 	next.records, next.ids = slices.Clone(s.records), slices.Clone(s.ids)
 	next.times, next.held = slices.Clone(s.times), slices.Clone(s.held)
@@ -26,9 +26,9 @@ func (s *Session) Copy() *Session {
 	return &next
 }
 
-// Hold adds the entries of a batch to a copy, read back from their lines. They get the record
-// numbers after all others, and the last one is the leaf. Their lines stay in memory. Hold must
-// not be called concurrently with other methods.
+// Hold adds the entries of a batch to a copy, read back from their lines. They get the next record numbers, and
+// the last one becomes the leaf. Their lines stay in memory. Hold must not be called concurrently with other
+// methods.
 func (s *Session) Hold(b *Batch) error {
 	if b.err != nil {
 		return s.at(b.err)
@@ -51,23 +51,22 @@ func (s *Session) Hold(b *Batch) error {
 	return nil
 }
 
-// Reparent makes record i of a copy follow another, -1 for none. Its line still has the parent
-// that it was written with.
+// Reparent gives record i of a copy another parent, -1 for none. Its line keeps the parent that it was written
+// with.
 func (s *Session) Reparent(i, parent int) {
 	s.records[i].parent = uint32(parent + 1)
 	s.records[i].flags &^= flagOrphan
 	s.forward = s.forward || parent >= i
 }
 
-// Held reports whether record i is in memory only.
+// Held reports whether record i is only in memory.
 func (s *Session) Held(i int) bool { return i >= len(s.records)-len(s.held) }
 
 // heldLine returns the line of a held record.
 func (s *Session) heldLine(i int) []byte { return s.held[i-(len(s.records)-len(s.held))] }
 
-// Weave writes a copy of a session with the entries that it holds: those that entries of the file
-// follow, by Reparent, before them, and the others at the end. All other lines stay byte for
-// byte.
+// Weave writes a copy of a session with the entries that it holds: each before the entries of the file that
+// follow it by Reparent, the rest at the end. All other lines are written byte for byte.
 func (s *Session) Weave(w io.Writer) error {
 	if err := s.refuseShape(&Batch{s: s}); err != nil {
 		return s.at(err)
@@ -104,10 +103,10 @@ func (s *Session) Weave(w io.Writer) error {
 	return nil
 }
 
-// follows reports whether record i of the file follows a held entry.
+// follows reports whether record i, an entry of the file, follows a held one.
 func (s *Session) follows(i int) bool { return s.Parent(i) >= 0 && s.Held(s.Parent(i)) }
 
-// heldAbove passes the held entries above record i, first one first.
+// heldAbove passes the held entries above record i to put, the oldest first.
 func (s *Session) heldAbove(i int, put func(i int) error) error {
 	var above []int
 	for i = s.Parent(i); i >= 0 && s.Held(i); i = s.Parent(i) {

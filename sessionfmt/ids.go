@@ -12,14 +12,13 @@ import (
 	"slices"
 )
 
-// A Namer makes ids for entries of a session that need one: the first 8 hex digits of SHA-256
-// over the parent's id, a line feed, and the line without surrounding white space. If the id is
-// taken, it appends a line feed and hashes again. The same input gives the same ids on every
-// machine.
+// A Namer makes ids for entries that have none: the first 8 hex digits of SHA-256 over the parent's id, a line
+// feed, and the line without surrounding white space. While the id is taken, it appends a line feed and hashes
+// again. The same input gives the same ids on every machine.
 type Namer struct {
 	s     *Session
 	given map[string]bool
-	// the hash state by line, so that equal lines continue where the previous one ended
+	// hash state by line, so that equal lines continue where the previous one ended
 	tried map[[sha256.Size]byte]hash.Hash
 }
 
@@ -35,7 +34,7 @@ func (n *Namer) Name(parent string, line []byte) string {
 	return id
 }
 
-// next is Name for an entry that gets the id at once. What follows the line belongs to it.
+// next is Name for an entry that takes the id at once. more is hashed after the line.
 func (n *Namer) next(parent string, line []byte, more string) string {
 	h := hashBelow(parent, line)
 	h.Write([]byte(more))
@@ -62,24 +61,24 @@ func hashBelow(parent string, line []byte) hash.Hash {
 	return h
 }
 
-// hexID returns the id that a hash makes.
+// hexID returns the id that a hash yields.
 func hexID(h hash.Hash) string {
 	var sum [sha256.Size]byte
 	return hex.EncodeToString(h.Sum(sum[:0])[:4])
 }
 
-// Taken reports whether an entry has that id, or will get it.
+// Taken reports whether an entry has that id, or Take has reserved it.
 func (n *Namer) Taken(id string) bool { return n.given[id] || n.s.Find(id) >= 0 }
 
-// Take marks an id as taken.
+// Take reserves an id.
 func (n *Namer) Take(id string) { n.given[id] = true }
 
-// giveIDs makes a version 1 file a tree in memory: every entry gets a new id, regardless of its
-// own, and the previous entry as parent (docs/session-format.md 11.1).
+// giveIDs turns a version 1 file into a tree in memory: every entry gets a new id, whatever it has, and the
+// previous entry as parent (docs/session-format.md 11.1).
 func (s *Session) giveIDs() error {
 	r := s.NewReader()
 	names := s.NewNamer()
-	ids := make([]byte, 1, 9*len(s.records)+1) // offset 0 is the empty id
+	ids := make([]byte, 1, 9*len(s.records)+1) // offset 0 stands for the empty id
 	add := func(id string) ref {
 		at := ref(len(ids))
 		ids = append(binary.AppendUvarint(ids, uint64(len(id))), id...)
@@ -89,7 +88,7 @@ func (s *Session) giveIDs() error {
 	own := 0
 	for i := range s.records {
 		rec := &s.records[i]
-		if !rec.kind.IsEntry() { // a header keeps its id
+		if !rec.kind.IsEntry() { // headers keep their ids
 			rec.parent, rec.id = 0, add(string(s.idOf(i)))
 			continue
 		}
@@ -109,10 +108,9 @@ func (s *Session) giveIDs() error {
 	return r.Err()
 }
 
-// FirstKept returns the record that compaction i keeps first, given its raw firstKeptEntryId
-// and firstKeptEntryIndex; -1 if it does not exist. In version 1 files the index counts the
-// records of the file, header included, and may only refer to earlier ones
-// (docs/session-format.md 11.1).
+// FirstKept returns the first record that compaction i keeps, given its raw firstKeptEntryId and
+// firstKeptEntryIndex; -1 if it does not exist. In version 1 files the index counts the records of the file,
+// header included, and must refer to an earlier one (docs/session-format.md 11.1).
 func (s *Session) FirstKept(i int, id, index jsonl.Value) int {
 	if s.Version < 2 && index.IsNumber() {
 		if k, ok := index.Float(); ok && k == float64(int(k)) && k > 0 && int(k) <= i &&
@@ -123,7 +121,7 @@ func (s *Session) FirstKept(i int, id, index jsonl.Value) int {
 	return s.FindValue(id)
 }
 
-// FindValue returns the record whose id is that value, of the same type; -1 if there is none.
+// FindValue returns the record whose id has that value and type; -1 if there is none.
 func (s *Session) FindValue(id jsonl.Value) int {
 	switch {
 	case id.IsString():
@@ -134,8 +132,8 @@ func (s *Session) FindValue(id jsonl.Value) int {
 	return -1
 }
 
-// name stores the record's id and its parent's. The parent is usually the previous record,
-// whose id bytes are then shared.
+// name stores the ids of the record and its parent. The parent is usually the previous record, whose id bytes
+// are then shared.
 func (u *unit) name(rec *record, h *jsonl.Picked) {
 	rec.id = u.intern(h.ID)
 	if h.ID.Exists() && !h.ID.IsString() && !h.ID.IsNull() {
@@ -157,8 +155,8 @@ func (u *unit) name(rec *record, h *jsonl.Picked) {
 	rec.parent = uint32(u.intern(h.ParentID))
 }
 
-// intern adds an id to the arena. A number is a valid key in pi, so it keeps its spelling,
-// after a zero byte. Other values that are not strings are not ids.
+// intern stores an id in the arena. A number is a valid key in pi; it keeps its spelling, after a zero byte.
+// Other values that are not strings are not ids.
 func (u *unit) intern(v jsonl.Value) ref {
 	at := len(u.ids)
 	u.ids = append(u.ids, 0)
@@ -176,15 +174,14 @@ func (u *unit) intern(v jsonl.Value) ref {
 	return ref(at)
 }
 
-// idAt returns the id at an offset of an arena.
+// idAt returns the id at an offset of the arena.
 func idAt(ids []byte, at ref) []byte {
 	n, k := binary.Uvarint(ids[at:])
 	return ids[int(at)+k:][:n:n]
 }
 
-// An idTable maps ids to records by open addressing over record numbers plus one. The ids
-// themselves are in the session's arena. Numbers are at most mask: the bits above it are a tag of
-// the id, so that others are rarely looked at.
+// An idTable maps ids to records, by open addressing. A slot holds a record number plus one, at most mask; the
+// bits above it are a tag of the id, so that ids, which are in the session's arena, are rarely compared.
 type idTable struct {
 	seed  maphash.Seed
 	slots []uint32
@@ -199,14 +196,14 @@ func newIDTable(n int) *idTable {
 	return &idTable{seed: maphash.MakeSeed(), slots: make([]uint32, size), mask: uint64(size - 1)}
 }
 
-// tableRoom makes the table larger where it has no room for another record.
+// tableRoom grows the table if it has no room for another record.
 func (s *Session) tableRoom() {
 	if len(s.records) >= len(s.table.slots)/3*2 {
 		s.newTable(max(cap(s.records), 2*len(s.records)), len(s.records))
 	}
 }
 
-// newTable makes a table with room for a number of records, and puts the first of these into it.
+// newTable makes a table with that much room, and inserts the first records.
 func (s *Session) newTable(room, first int) {
 	s.table = newIDTable(room)
 	for i := range first {
@@ -217,7 +214,7 @@ func (s *Session) newTable(room, first int) {
 	}
 }
 
-// slot returns the slot of that id, or the free slot where it belongs, and the tag of the id.
+// slot returns the slot of an id, or the free slot for it, and the tag of the id.
 func (s *Session) slot(id []byte) (p *uint32, tag uint32) {
 	t := s.table
 	h, mask := maphash.Bytes(t.seed, id), uint32(t.mask)
@@ -229,13 +226,13 @@ func (s *Session) slot(id []byte) (p *uint32, tag uint32) {
 	}
 }
 
-// withID is the record with that id, -1 for none.
+// withID returns the record with that id, -1 for none.
 func (s *Session) withID(id []byte) int {
 	p, _ := s.slot(id)
 	return int(*p&uint32(s.table.mask)) - 1
 }
 
-// idOf returns the id of record i as in the arena, parentOf that of its parent.
+// idOf returns the id of record i from the arena, parentOf the id of its parent.
 func (s *Session) idOf(i int) []byte { return idAt(s.ids, s.records[i].id) }
 
 func (s *Session) parentOf(i int) []byte {
@@ -247,12 +244,12 @@ func (s *Session) parentOf(i int) []byte {
 	return nil
 }
 
-// mostShort is the number of bytes up to which an id is not shortened.
+// mostShort is the length up to which an id is printed whole, bytes.
 const mostShort = 8
 
-// ShortIDs returns a function that shortens an id to its shortest unique prefix in the session, of at
-// least 8 bytes. It may be called concurrently. width is the length of the longest prefix, ignoring those
-// of more than 16 bytes.
+// ShortIDs returns a function that shortens an id to its shortest unique prefix in the session, at least 8
+// bytes. It may be called concurrently. width is the length of the longest such prefix, ignoring those over 16
+// bytes.
 func (s *Session) ShortIDs() (short func(id string) string, width int) {
 	var all []string
 	long := false

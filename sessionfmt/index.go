@@ -14,30 +14,30 @@ import (
 	"ctxtool/sessionfmt/rule"
 )
 
-// A record is the index entry of one JSON line: 24 bytes, in addition to its id.
+// A record is the index entry of one JSON line: 24 bytes, besides its id.
 type record struct {
-	low  uint32 // of the offset of the line in the file, bytes
-	size uint32 // of the line without its newline, bytes
-	line uint32 // physical line, from 1
+	low  uint32 // low 32 bits of the line's offset in the file
+	size uint32 // length of the line without its newline, bytes
+	line uint32 // physical line number, from 1
 	id   ref
-	// the ref of the parent's id, empty if null, absent or ""; once all ids are known the parent's record number
-	// plus 1, 0 for a root, or still the ref, with flagOrphan
+	// first a ref to the parent's id, empty if that is null, absent or ""; after all ids are known, the
+	// parent's record number plus 1, or 0 for a root. With flagOrphan it stays a ref.
 	parent uint32
-	high   uint8 // of the offset
+	high   uint8 // high 8 bits of the offset
 	kind   jsonl.Kind
 	flags  uint16
 }
 
-// largest is the size that a file may have, bytes: offsets are numbers of 40 bits.
+// largest is the maximum size of a file in bytes: offsets have 40 bits.
 const largest = 1 << 40
 
-// off is the offset of the line in the file.
+// off returns the offset of the line in the file.
 func (r *record) off() int64 { return int64(r.high)<<32 | int64(r.low) }
 
-// span is where the line is in the file.
+// span returns the range of the line in the file.
 func (r *record) span() dialect.Span { return dialect.Span{Off: r.off(), Size: r.size} }
 
-// move makes it the record of another line.
+// move makes the record that of another line.
 func (r *record) move(to dialect.Span) {
 	r.low, r.high, r.size = uint32(to.Off), uint8(to.Off>>32), to.Size
 }
@@ -46,7 +46,7 @@ func (r *record) move(to dialect.Span) {
 type ref uint32
 
 const (
-	flagBadUTF8    = 1 << iota // replace invalid bytes before decoding
+	flagBadUTF8    = 1 << iota // invalid bytes must be replaced before decoding
 	flagShadowed               // a later record has the same id
 	flagWrongID                // the id is not a string
 	flagOwnParent              // parentId is present, with any value
@@ -54,24 +54,23 @@ const (
 	flagUnanswered             // an answer that did not end its request; see Session.Answers
 	flagNoUsage                // its line is known to have no usage
 	flagRecorded               // an answer whose request is recorded; see Session.Recorded
-	flagOrphan                 // its parent is not in the file
-	flagCopied                 // it was copied from another session; see Origins
-	flagDelegated              // a sub-agent wrote it; see Session.Delegated
+	flagOrphan                 // the parent is not in the file
+	flagCopied                 // copied from another session; see Origins
+	flagDelegated              // written by a sub-agent; see Session.Delegated
 )
 
-// unitSize is how much of a file a worker reads at a time, and slack how much more, so that the
-// last line is nearly always complete. Both are in bytes, and whole pages, since reads that
-// start on a page are copied faster.
+// unitSize is the part of a file that a worker reads at a time, and slack how much it reads beyond that, so
+// that the last line is nearly always complete. Both are multiples of a page, since reads that start on a page
+// are copied faster.
 const (
 	unitSize = 256 << 10
 	slack    = 16 << 10
 )
 
-// fewUnits is how many units a worker is started for: starting and waking it takes as long as reading one.
+// fewUnits is the number of units that justify another worker: starting one takes as long as reading a unit.
 const fewUnits = 16
 
-// unitBuffers are the workers' read buffers, which with many small files are most of the
-// garbage.
+// unitBuffers recycles the workers' read buffers, which would be most of the garbage with many small files.
 var unitBuffers = sync.Pool{New: func() any { return new(unitBuffer) }}
 
 type unitBuffer [unitSize + slack]byte
@@ -84,7 +83,7 @@ type unit struct {
 	records  []record
 	times    []int64
 	ids      []byte
-	groups   []ref // of lines of another agent
+	groups   []ref // lines of another agent
 	rules    []rule.Set
 	skims    skims
 	findings findings
@@ -92,7 +91,7 @@ type unit struct {
 	err      error
 }
 
-// spareUnits are units that were merged.
+// spareUnits recycles units after they are merged.
 var spareUnits = sync.Pool{New: func() any { return new(unit) }}
 
 // clear prepares a unit for another range.
@@ -102,7 +101,7 @@ func (u *unit) clear() {
 		skims: skims{texts: u.skims.texts[:0], lines: u.skims.lines[:0]}}
 }
 
-// An indexer builds units; each worker has one.
+// An indexer builds units. Each worker has one.
 type indexer struct {
 	src     *source
 	head    *jsonl.HeadReader
@@ -127,7 +126,7 @@ func (x *indexer) fill(u *unit) {
 			if line, nl, err = x.longLine(pos, pos+next); err != nil {
 				break
 			}
-			buf = nil // no other line starts in the range
+			buf = nil // no line starts in the range
 			next = x.src.size
 		}
 		u.cover.Lines++
@@ -154,9 +153,9 @@ func (x *indexer) firstLine(u *unit) (int64, []byte, error) {
 	return u.off + int64(nl) + 1, buf[nl+1:], nil
 }
 
-// longLine reads the whole line at pos, which has no newline before from. It returns nl < 0 if
-// the file ends first. It finds the end before it keeps the data, so the line is in memory only
-// once. The search starts with a short read, since most lines end soon.
+// longLine reads the whole line at pos, which has no newline before from. nl is negative if the file ends
+// first. It searches for the end before it keeps any data, so the line is in memory only once. The search
+// starts with a short read, since most lines end soon.
 func (x *indexer) longLine(pos, from int64) (line []byte, nl int, err error) {
 	end, window := from, int64(slack)
 	for nl = -1; nl < 0 && end < x.src.size; window = min(2*window, int64(len(x.buf))) {
@@ -194,8 +193,8 @@ func readFullAt(r io.ReaderAt, buf []byte, off int64) error {
 	return err
 }
 
-// add adds one line to the unit, and returns its head if it is a record. open reports whether
-// no newline follows it.
+// add adds a line to the unit, and returns its head if it is a record. open reports whether the newline is
+// missing.
 func (x *indexer) add(u *unit, line []byte, off int64, open bool) *jsonl.Picked {
 	at := u.cover.passed
 	if off == 0 && bytes.HasPrefix(line, []byte(jsonl.BOM)) {
@@ -206,7 +205,7 @@ func (x *indexer) add(u *unit, line []byte, off int64, open bool) *jsonl.Picked 
 	if len(line) > 0 && line[len(line)-1] == '\r' {
 		u.cover.CRLF++
 	}
-	// some file systems pad lines after a crash
+	// some file systems pad lines with NUL bytes after a crash
 	if x.dialect != nil && len(line) > 0 && (line[0] == 0 || line[len(line)-1] == 0) {
 		all := len(line)
 		line = bytes.TrimLeft(line, "\x00")
@@ -293,7 +292,7 @@ func newRecord(line []byte, off int64, at int, badUTF8 bool) record {
 	return rec
 }
 
-// terminated reports the last line of the file if no newline follows it: it is open.
+// terminated reports the last line of the file if it has no newline.
 func (u *unit) terminated(open bool) {
 	if open {
 		u.find("unterminated", u.cover.passed,
@@ -307,7 +306,7 @@ func (u *unit) find(code string, line int, format string, args ...any) {
 	u.findings.add(code, line, "", format, args...)
 }
 
-// findBroken reports how a line is not JSON.
+// findBroken reports why a line is not JSON.
 func (u *unit) findBroken(at int, line []byte, err *jsonl.SyntaxError, open bool) {
 	switch {
 	case open && err.Reason == jsonl.BrokenOff:
@@ -319,8 +318,8 @@ func (u *unit) findBroken(at int, line []byte, err *jsonl.SyntaxError, open bool
 	}
 }
 
-// scan indexes a file with that many workers, from a line start on. It merges units in the
-// order of the file, by merge, so the result does not depend on the number of workers.
+// scan indexes a file from a line start on, with several workers. merge receives the units in the order of the
+// file, so the result does not depend on the number of workers.
 func (s *Session) scan(src *source, from int64, workers int, opt Options, merge func(u *unit) error) (err error) {
 	units := int((src.size - from + unitSize - 1) / unitSize)
 	workers = min(workers, 1+units/fewUnits)
@@ -381,7 +380,7 @@ func (s *Session) merge(u *unit) error {
 	s.reserve(u)
 	s.report(u)
 	if len(s.records) == 0 {
-		s.records, u.records = u.records, s.records // most files have no more units
+		s.records, u.records = u.records, s.records // most files have a single unit
 	} else {
 		s.records = append(s.records, u.records...)
 	}
@@ -399,7 +398,7 @@ func (s *Session) mergeHeaders(u *unit) error {
 	return s.merge(u)
 }
 
-// reserve estimates how many records follow, once enough of the file is read.
+// reserve allocates room for all records, estimated after enough of the file is read.
 func (s *Session) reserve(u *unit) {
 	few := u.end > 0 && s.src.size <= 16*unitSize && len(s.records) == 0 && u.end < s.src.size
 	if done := float64(u.end); (few || u.off >= 16*unitSize) && len(s.records)+len(u.records) > cap(s.records) {
@@ -414,7 +413,7 @@ func (s *Session) reserve(u *unit) {
 	}
 }
 
-// report takes what a unit found, and what it covers.
+// report adds the findings and coverage of a unit to those of the session.
 func (s *Session) report(u *unit) {
 	for i := range u.findings.list {
 		u.findings.list[i].Line += s.Coverage.passed

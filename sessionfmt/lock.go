@@ -13,10 +13,10 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// ErrLocked is the error if another process holds a session's lock.
+// ErrLocked is the error if another process holds the lock of a session.
 var ErrLocked = errors.New("locked")
 
-// lockPause is the time between two attempts to take a lock.
+// lockPause is the time between two attempts.
 const lockPause = 5 * time.Millisecond
 
 // The lock of a session NAME is the kernel's lock on the file .NAME.lock next to it, so a
@@ -87,8 +87,8 @@ func stillNamed(lock *flock.Flock) bool {
 
 var errNotLock = errors.New("must be a regular file with one name")
 
-// plainLock returns an error if the file is there and is none that Lock makes: somebody else may
-// write to the folder, and what a link leads to must not be written to.
+// plainLock returns an error if the file exists and Lock did not make it: others may be able to write to the
+// folder, and the target of a link must not be overwritten.
 func plainLock(path string, describe func(path string) (fs.FileInfo, error)) error {
 	info, err := describe(path)
 	if err == nil && (!info.Mode().IsRegular() || hardLinks(info) > 1) {
@@ -107,8 +107,8 @@ func release(lock *flock.Flock) {
 	}
 }
 
-// beingRemoved reports whether the file could not be opened because its holder is removing it,
-// which happens on Windows.
+// beingRemoved reports whether the file could not be opened because its holder is removing it. That only
+// happens on Windows.
 func beingRemoved(err error) bool {
 	return runtime.GOOS == "windows" && errors.Is(err, fs.ErrPermission)
 }
@@ -132,7 +132,7 @@ func writeHolder(lock *flock.Flock, who string) {
 	f.WriteAt(fmt.Appendf(nil, "%s (pid %d on %s) since %s\n", who, os.Getpid(), host, since), lockText)
 }
 
-// openLock opens the file of a lock, and no other.
+// openLock opens the file of a lock, and refuses any other file.
 func openLock(path string, flag int) (*os.File, error) {
 	f, err := os.OpenFile(path, flag|noFollow|noWait, 0)
 	if err != nil {
@@ -145,7 +145,7 @@ func openLock(path string, flag int) (*os.File, error) {
 	return f, nil
 }
 
-// readHolder returns the holder of the lock.
+// readHolder returns the holder that the lock's file names.
 func readHolder(path string) string {
 	f, err := openLock(path, os.O_RDONLY)
 	if err == nil {

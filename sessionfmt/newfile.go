@@ -24,23 +24,22 @@ var (
 	errDangling   = errors.New("dangling symlink")
 )
 
-// A NewFile is written atomically: it appears under its name complete, or not at all. Until
-// Commit, its data is buffered and in a temporary file of the same folder.
+// A NewFile is written atomically: it appears under its name complete, or not at all. Until Commit its data is
+// in a buffer and in a temporary file in the same folder.
 type NewFile struct {
 	name string // as given, for messages
 	real string // with symbolic links resolved
 	mode fs.FileMode
-	old  fs.FileInfo // of the file that it replaces, nil for a new one
-	time time.Time   // of the file; zero for now
+	old  fs.FileInfo // the file that it replaces; nil if the name is free
+	time time.Time   // modification time to set; the zero time means now
 	temp *os.File
 	disk Disk
 	buf  *bufio.Writer
 }
 
-// Create starts a file with that name. An existing file must be a regular file. Symbolic links
-// are followed; mode and owner are kept as far as the process may. A new file gets 0644 minus the
-// umask, and no more than what is given to others of the existing files beside it that it is made
-// of. The error is an *Error.
+// Create starts a file with that name. An existing file must be a regular file. Symbolic links are followed;
+// mode and owner are kept as far as the process may. A new file gets 0644 minus the umask, and grants others no
+// more than the existing files of do, from which it is made. The error is an *Error.
 func (d Disk) Create(name string, of ...string) (*NewFile, error) {
 	f := &NewFile{name: name, mode: 0o644, disk: d}
 	info, err := d.Stat(name)
@@ -69,8 +68,8 @@ func (d Disk) Create(name string, of ...string) (*NewFile, error) {
 	return f, nil
 }
 
-// resolveLinks returns the target of name: a rename would replace a symbolic link instead of
-// its target, and two names of one file have to share one lock.
+// resolveLinks returns the target of name, since a rename would replace a symbolic link instead of its target,
+// and two names of one file must share a lock.
 func (d Disk) resolveLinks(name string) (string, error) {
 	info, err := d.Lstat(name)
 	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
@@ -90,7 +89,7 @@ func createTemp(name string, mode fs.FileMode) (*os.File, error) {
 		temp := fmt.Sprintf("%s.%08x", filepath.Join(filepath.Dir(name), "."+filepath.Base(name)), rand.Uint32())
 		f, err := os.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
 		if err == nil {
-			hold(f) // tells others that this is in use
+			hold(f) // a lock tells other processes that the file is in use
 		}
 		if !errors.Is(err, fs.ErrExist) {
 			return f, err
@@ -98,13 +97,12 @@ func createTemp(name string, mode fs.FileMode) (*os.File, error) {
 	}
 }
 
-// What is younger than this may be in use, though nobody holds it: a temporary file is held as soon
-// as it is made, and the copy of a database until SQLite opens it.
+// Files younger than this may be in use although no process holds them: a temporary file is held only after it
+// is created, the copy of a database only once SQLite opens it.
 const justMade, justCopied = 2 * time.Second, time.Minute
 
-// sweep removes the temporary files of processes that were killed: those in a folder whose names
-// begin so and go on with 8 hexadecimal digits or an ending of copies, that are not young, and that
-// nobody holds.
+// sweep removes temporary files of processes that were killed: files whose names begin with prefix and continue
+// with 8 hex digits or a suffix of copies, that are old enough, and that no process holds.
 func sweep(dir, prefix string, young time.Duration) {
 	for _, entry := range temporaries(dir) {
 		rest, ok := strings.CutPrefix(entry.Name(), prefix)
@@ -127,7 +125,7 @@ func sweep(dir, prefix string, young time.Duration) {
 	}
 }
 
-// listed are the temporary files of the last folder, for who makes many files in it.
+// listed caches the temporary files of the last folder, for callers that create many files in it.
 var listed struct {
 	sync.Mutex
 	dir string
@@ -135,7 +133,8 @@ var listed struct {
 	all []os.DirEntry
 }
 
-// temporaries returns the files of a folder that may be temporary, but for some that are young.
+// temporaries returns the files of a folder whose names are those of temporary files, without some that are
+// young.
 func temporaries(dir string) []os.DirEntry {
 	listed.Lock()
 	defer listed.Unlock()
@@ -147,7 +146,7 @@ func temporaries(dir string) []os.DirEntry {
 	return listed.all
 }
 
-// temporaryEnd ends the names of temporary files.
+// temporaryEnd is the name suffix of temporary files.
 var temporaryEnd = lazy.Regexp(`(?:[0-9a-f]{8}|[0-9]+\.db(?:-wal|-shm)?)$`)
 
 // Write adds to the file. Commit returns any earlier error.
@@ -156,13 +155,13 @@ func (f *NewFile) Write(p []byte) (int, error) {
 	return n, atFile(f.name, err)
 }
 
-// Like gives the file the time of another one, and to nobody more than that one gives.
+// Like gives the file the modification time of another one, and grants nobody more than that one does.
 func (f *NewFile) Like(info fs.FileInfo) {
 	f.mode &= info.Mode().Perm() | 0o600
 	f.time = info.ModTime()
 }
 
-// Written returns what was written so far, from the disk.
+// Written returns a reader of what was written so far, from the disk.
 func (f *NewFile) Written() (*io.SectionReader, error) {
 	err := f.buf.Flush()
 	if err != nil {
@@ -175,12 +174,11 @@ func (f *NewFile) Written() (*io.SectionReader, error) {
 	return io.NewSectionReader(f.temp, 0, info.Size()), nil
 }
 
-// Temporary returns the name that the file has until then, for what writes to a file by its name.
+// Temporary returns the name of the file before Commit, for libraries that write to a file by name.
 func (f *NewFile) Temporary() string { return f.temp.Name() }
 
-// Commit makes the file appear under its name, synced to disk. After an error the name refers
-// to what it did before, unless the last step failed, syncing the folder: then the new file is
-// in place. The error is an *Error.
+// Commit gives the file its name, synced to disk. After an error the name refers to the previous file, unless
+// only the last step failed, syncing the folder: then the new file is in place. The error is an *Error.
 func (f *NewFile) Commit() error {
 	defer f.Abort()
 	if err := f.finish(); err != nil {
@@ -220,13 +218,13 @@ func (f *NewFile) Abort() {
 	}
 }
 
-// finish flushes and syncs the temporary file. It stays open, and so held, until it has its name;
-// Windows renames no open file.
+// finish flushes and syncs the temporary file. It stays open, and thus held, until it has its name, except on
+// Windows, which cannot rename an open file.
 func (f *NewFile) finish() error {
 	err := f.buf.Flush()
 	if err == nil && f.old != nil {
 		if owner, group := keepOwner(f.temp, f.old); !owner || !group {
-			if !group { // which is another one now
+			if !group { // another file has that name now
 				f.mode &^= 0o070 &^ (f.mode << 3)
 			}
 			if f.disk.Taken != nil {
@@ -247,13 +245,13 @@ func (f *NewFile) finish() error {
 	return err
 }
 
-// rename gives the file its name. Abort then does nothing.
+// rename gives the file its name, after which Abort does nothing.
 func (f *NewFile) rename() error {
 	if err := os.Rename(f.temp.Name(), f.disk.Path(f.real)); err != nil {
 		return err
 	}
 	f.disk.temporary(f.temp.Name(), false)
-	f.temp.Close() // all is synced
+	f.temp.Close() // everything is synced
 	f.temp = nil
 	return f.disk.syncDir(filepath.Dir(f.real))
 }
@@ -275,9 +273,8 @@ func (d Disk) syncDir(name string) error {
 	return err
 }
 
-// keep gives the file a second name that is free, or copies it if the file system has no links.
-// It never overwrites: if another process takes the same name, the call fails and the next name
-// is tried.
+// keep gives the old file a second name that is free, or copies it if the file system has no links. It never
+// overwrites: if another process takes the name, it tries the next one.
 func (d Disk) keep(name string) (kept string, err error) {
 	for {
 		kept = d.FreeName(name, "orig")
@@ -305,14 +302,14 @@ func (d Disk) copyFile(to, from string) (err error) {
 	if err != nil {
 		return err
 	}
-	d.temporary(to, true) // until it is complete
+	d.temporary(to, true) // removed unless complete
 	defer d.temporary(to, false)
 	defer func() {
 		if err = errors.Join(err, out.Close()); err != nil {
 			os.Remove(to)
 			return
 		}
-		os.Chtimes(to, info.ModTime(), info.ModTime()) // best effort, the copy is complete without
+		os.Chtimes(to, info.ModTime(), info.ModTime()) // best effort: the copy is complete without it
 	}()
 	if _, err = io.Copy(out, in); err != nil {
 		return err

@@ -13,10 +13,10 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A PointError is a POINT that matches no entry, or several.
+// A PointError is the error for a POINT that matches no entry, or several.
 type PointError struct {
 	Point   string
-	Nearest []string // suggestions
+	Nearest []string // similar names
 	Reason  string
 }
 
@@ -38,9 +38,9 @@ type Point struct {
 func After(rec int) Point  { return Point{Record: rec} }
 func Before(rec int) Point { return Point{Record: rec, Before: true} }
 
-// Point resolves a POINT. request:N is before the answer to request N, turn:N is after user
-// prompt N, both counted on the path to record leaf; request:ID is before the answer with that id,
-// on any branch. The error is a *PointError, or one of reading.
+// Point resolves a POINT. request:N is before the answer to request N, turn:N is after user prompt N, both
+// counted on the path to record leaf; request:ID is before the answer with that id, on any branch. The error is
+// a *PointError or an error of reading.
 func (s *Session) Point(point string, leaf int) (Point, error) {
 	num, request := strings.CutPrefix(point, "request:")
 	if request {
@@ -59,8 +59,8 @@ func (s *Session) Point(point string, leaf int) (Point, error) {
 	return Point{Record: rec}, err
 }
 
-// LeafAt returns the last record of the path to a point, -1 for none. A record that is its own
-// parent comes before itself.
+// LeafAt returns the last record of the path to a point, -1 for none. A record that is its own parent has
+// nothing before it but itself.
 func (s *Session) LeafAt(p Point) int {
 	if !p.Before {
 		return p.Record
@@ -76,7 +76,7 @@ func (s *Session) LeafAt(p Point) int {
 	}
 }
 
-// named returns the record of any other POINT.
+// named returns the record that a POINT of any other form names.
 func (s *Session) named(point string, leaf int) (int, error) {
 	switch num, turn := strings.CutPrefix(point, "turn:"); {
 	case turn:
@@ -101,7 +101,7 @@ func (s *Session) named(point string, leaf int) (int, error) {
 
 func (s *Session) prompts(i int) bool { return s.Kind(i) == jsonl.User }
 
-// nth returns the record number num of those on the path to leaf for which is returns true.
+// nth returns record number num among those on the path to leaf for which is returns true.
 func (s *Session) nth(point, num, what string, is func(rec int) bool, leaf int) (int, error) {
 	n, err := strconv.Atoi(num)
 	if err != nil {
@@ -146,7 +146,7 @@ func (s *Session) byPrefix(point string, labels map[string]int) (int, error) {
 	return 0, &PointError{Point: point, Reason: "no such entry or label; nearest", Nearest: s.nearest(point, labels)}
 }
 
-// FirstFew returns names for a message, five at most.
+// FirstFew joins at most five names for a message.
 func FirstFew(names []string) []string {
 	for i := range names {
 		names[i] = Quote(names[i])
@@ -157,8 +157,8 @@ func FirstFew(names []string) []string {
 	return names
 }
 
-// Labels returns the session's labels and the records that they name, at the end of the file:
-// the last label of an entry counts, and an empty one clears it, on any branch.
+// Labels returns the labels of the session with the records that they name, as of the end of the file: the last
+// label of an entry counts, and an empty one removes it, on any branch.
 func (s *Session) Labels() (map[string]int, error) {
 	labels, r := map[string]int{}, s.NewReader()
 	for _, i := range slices.Sorted(maps.Values(s.lastLabels(r))) {
@@ -168,7 +168,7 @@ func (s *Session) Labels() (map[string]int, error) {
 	return labels, r.Err()
 }
 
-// lastLabels returns the records of these labels, by the records that they name.
+// lastLabels returns, by labelled record, the record of its last label.
 func (s *Session) lastLabels(r *Reader) map[int]int {
 	last := map[int]int{}
 	for i := range s.records {
@@ -185,7 +185,7 @@ func (s *Session) lastLabels(r *Reader) map[int]int {
 	return last
 }
 
-// Edited returns the records that context edits anywhere in the file name as their targets.
+// Edited returns the records that are targets of context edits anywhere in the file.
 func (s *Session) Edited() (map[int]bool, error) {
 	edited, r := map[int]bool{}, s.NewReader()
 	for i := range s.records {
@@ -224,7 +224,7 @@ func (s *Session) nearest(point string, labels map[string]int) []string {
 	return names
 }
 
-// distance returns how many bytes have to be inserted, removed or changed to turn a into b.
+// distance returns the number of bytes to insert, remove or change to turn a into b.
 func distance(a, b string) int {
 	if len(a) > 64 {
 		a = a[:64]
@@ -248,9 +248,8 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// Offset returns the offset in bytes of the line of record i in the file. In another agent's
-// session, where one line can be several entries and they have an order of their own, it is
-// the record's number.
+// Offset returns the offset in bytes of the line of record i in the file. In another agent's session, where a
+// line can make several entries in another order, it returns the record number.
 func (s *Session) Offset(i int) int64 {
 	if s.dialect != nil {
 		return int64(i)
@@ -258,8 +257,8 @@ func (s *Session) Offset(i int) int64 {
 	return s.records[i].off()
 }
 
-// LineSize returns the length in bytes of the line of record i, without its newline. A line that
-// makes several entries counts with the first of them, and 0 with the others.
+// LineSize returns the length in bytes of the line of record i, without its newline. If a line makes several
+// entries, the first has its length, the others 0.
 func (s *Session) LineSize(i int) int {
 	if i > 0 && s.records[i-1].off() == s.records[i].off() && s.records[i-1].kind.IsEntry() {
 		return 0
@@ -288,10 +287,10 @@ func (s *Session) Time(i int) (ms int64, ok bool) {
 	return s.times[i], true
 }
 
-// Untimed reports whether record i is another agent's, and its line has no timestamp.
+// Untimed reports whether record i belongs to another agent's session and its line has no timestamp.
 func (s *Session) Untimed(i int) bool { return i < len(s.times) && s.times[i] == untimed }
 
 const (
-	noTime  = math.MinInt64   // a missing or invalid time
-	untimed = dialect.Untimed // of a line of another agent that has none
+	noTime  = math.MinInt64   // the time is missing or invalid
+	untimed = dialect.Untimed // a line of another agent without a time
 )

@@ -16,22 +16,23 @@ import (
 // concurrent use; make one per goroutine.
 type Reader struct {
 	s   *Session
-	buf []byte // the file's bytes from off on
+	buf []byte // bytes of the file, from off on
 	off int64
 
-	// Of another agent's session: the lines of an entry, and the entry in pi's shape.
+	// For another agent's session: the lines of an entry, and the entry in pi's shape.
 	several []byte
 	line    []byte // a message of a document, on one line
 	spans   []dialect.Span
 	source  dialect.Source
-	made    int        // the record of the last one
+	made    int        // the record of the last call
 	unread  bool       // nothing was read since
 	to      rule.Asked // see Ask
 	write   dialect.JSON
-	shown   []byte // an entry or a message that is not as in the file
-	showing int    // 1 + the record whose line that is, 0 for none
+	shown   []byte // an entry or message that had to be changed or composed
+	showing int    // 1 + the record of that line; 0 for none
 
-	// Of a call that was skimmed: the values of its lines, where those of each end, and them by line.
+	// For a call that was skimmed: the values of its lines, the end of each line's values, and the values by
+	// line.
 	values []jsonl.Value
 	ends   []int
 	skims  [][]jsonl.Value
@@ -48,12 +49,12 @@ func (s *Session) NewReader() *Reader { return &Reader{s: s} }
 // until the next call. Bytes that are not UTF-8 are replaced. Of another agent's session it is the
 // entry in pi's shape.
 func (r *Reader) Line(i int) (jsonl.Value, error) {
-	if r.showing == i+1 { // such as that of a message of a long history
+	if r.showing == i+1 { // for example the message of a long history
 		return r.shown, nil
 	}
 	if r.s.dialect != nil && !r.s.Held(i) {
 		line, _, err := r.foreign(i, false, nil)
-		if r.s.Kind(i) == jsonl.Transform && len(line) > readAhead { // hold its messages once
+		if r.s.Kind(i) == jsonl.Transform && len(line) > readAhead { // hold its messages only once
 			r.source, r.unread = dialect.Source{}, false
 		}
 		return line, err
@@ -67,7 +68,8 @@ func (r *Reader) Line(i int) (jsonl.Value, error) {
 	return line, err
 }
 
-// Entry is Line for many records: nil where a line cannot be read, for which Err returns the first reason.
+// Entry is Line for loops over many records: it returns nil for a line that cannot be read; Err then returns
+// the first reason.
 func (r *Reader) Entry(i int) jsonl.Value {
 	line, err := r.Line(i)
 	if err != nil {
@@ -80,7 +82,7 @@ func (r *Reader) Entry(i int) jsonl.Value {
 // Err returns the first error of Entry.
 func (r *Reader) Err() error { return r.err }
 
-// Timestamp returns the time of record i as its line has it, the first one if there are several. It is
+// Timestamp returns the time of record i as it is written on its line, on the first if there are several. It is
 // valid until the next call.
 func (r *Reader) Timestamp(i int) (jsonl.Value, error) {
 	if r.s.dialect != nil && !r.s.Held(i) {
@@ -94,8 +96,8 @@ func (r *Reader) Timestamp(i int) (jsonl.Value, error) {
 	return line.First("timestamp"), err
 }
 
-// Message reads the message of record i, a prompt, an answer or a result, as Line has it, and
-// returns the length of its JSON in bytes. It is valid until the next call.
+// Message reads the message of record i (a prompt, an answer or a result) as Line returns it, and returns the
+// length of its JSON in bytes. It is valid until the next call.
 func (r *Reader) Message(i int, m *jsonl.Message) (size int, err error) {
 	if r.s.dialect != nil && !r.s.Held(i) {
 		if e, err := r.typed(i, false); err != nil {
@@ -113,9 +115,9 @@ func (r *Reader) Message(i int, m *jsonl.Message) (size int, err error) {
 	return m.ReadEntry(r.at.Reset(line), r.s.Kind(i)), nil
 }
 
-// Raw returns the line of record i byte for byte, without its newline, valid until the next
-// call. The lines of an entry that was made of several are separated by newlines. A message of a
-// document is without its newlines, and without the white space around them.
+// Raw returns the line of record i byte for byte, without its newline, valid until the next call. The lines of
+// an entry made of several are separated by newlines. For a message of a document, newlines and the white space
+// around them are removed.
 func (r *Reader) Raw(i int) ([]byte, error) {
 	if r.s.Held(i) {
 		return r.s.heldLine(i), nil
@@ -123,8 +125,8 @@ func (r *Reader) Raw(i int) ([]byte, error) {
 	return r.lines(i, r.s.doc != nil)
 }
 
-// Unseen yields the lines of record i that are not in seen, byte for byte, and adds them to it. With the same seen for
-// all records, a line that makes many entries is read once, not once for each. A line is valid until the next one; an
+// Unseen yields the lines of record i that are not in seen, byte for byte, and adds them to seen. With one seen
+// for all records, a line that makes many entries is read only once. A line is valid until the next one; an
 // error is the last.
 func (r *Reader) Unseen(i int, seen map[dialect.Span]bool) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
@@ -137,7 +139,7 @@ func (r *Reader) Unseen(i int, seen map[dialect.Span]bool) iter.Seq2[[]byte, err
 			if seen[span] {
 				return true
 			}
-			if len(seen) == had { // once for a record, as in lines
+			if len(seen) == had { // once per record, as in lines
 				work.Line()
 			}
 			seen[span] = true
@@ -158,8 +160,7 @@ func (r *Reader) Unseen(i int, seen map[dialect.Span]bool) iter.Seq2[[]byte, err
 	}
 }
 
-// lines returns the lines of record i, one after the other. Those of a document may be put on one
-// line.
+// lines returns the lines of record i joined by newlines. With one, a message of a document is put on one line.
 func (r *Reader) lines(i int, one bool) ([]byte, error) {
 	work.Line()
 	line, err := r.read(r.s.records[i].span())
@@ -185,12 +186,12 @@ func (r *Reader) lines(i int, one bool) ([]byte, error) {
 	return line, nil
 }
 
-// oneLine removes the newlines of a value, and the white space around them.
+// oneLine removes the newlines of a value, with the white space around them.
 func (r *Reader) oneLine(v []byte) []byte {
 	if bytes.IndexByte(v, '\n') < 0 {
 		return v
 	}
-	if len(v) > readAhead { // never hold two long lines at once
+	if len(v) > readAhead { // never hold two long lines at the same time
 		r.buf = r.buf[:0]
 		return jsonl.Value(v).AppendOneLine(v[:0])
 	}
@@ -198,8 +199,7 @@ func (r *Reader) oneLine(v []byte) []byte {
 	return r.line
 }
 
-// read is a line of the file, valid until the next call: a stretch of it, or the header of a
-// document.
+// read returns a line of the file, valid until the next call: a range of the file, or the header of a document.
 func (r *Reader) read(span dialect.Span) ([]byte, error) {
 	if r.s.doc != nil && span == r.s.first {
 		return r.s.doc.head, nil
@@ -207,7 +207,7 @@ func (r *Reader) read(span dialect.Span) ([]byte, error) {
 	return r.stretch(span)
 }
 
-// stretch is a stretch of the file, valid until the next call.
+// stretch returns a range of the file, valid until the next call.
 func (r *Reader) stretch(span dialect.Span) ([]byte, error) {
 	at, n := span.Off-r.off, int64(span.Size)
 	r.unread = false
@@ -224,7 +224,7 @@ func (r *Reader) stretch(span dialect.Span) ([]byte, error) {
 		}
 		want = min(want, r.s.src.size-off)
 		if int64(cap(r.buf)) < want || int64(cap(r.buf)) > 4*max(want, readAhead) {
-			r.buf = nil // never hold two long lines at once
+			r.buf = nil // never hold two long lines at the same time
 			if err := jsonl.Room(want); err != nil {
 				return nil, err
 			}

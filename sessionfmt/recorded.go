@@ -5,13 +5,13 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// Recorded reports whether the request of record i, an answer, is recorded beside the conversation.
+// Recorded reports whether the agent recorded the request that record i, an answer, answers.
 func (s *Session) Recorded(i int) bool { return s.records[i].flags&flagRecorded != 0 }
 
-// HasRecorded reports whether any request is recorded beside the conversation.
+// HasRecorded reports whether the agent recorded any request beside the conversation.
 func (s *Session) HasRecorded() bool { return len(s.recorded) > 0 }
 
-// Sketches returns what the records of requests name, by the records of their answers. It reads no message.
+// Sketches returns what the recorded requests refer to, by the record of their answer. It reads no message.
 func (s *Session) Sketches() (map[int]*dialect.Sketch, error) {
 	if !s.HasRecorded() || s.dialect.Sketch == nil {
 		return nil, nil
@@ -39,8 +39,8 @@ func (s *Session) Sketches() (map[int]*dialect.Sketch, error) {
 	return of, failed
 }
 
-// Requests yields the requests that are recorded beside the conversation, in the order of the file.
-// Their bodies are read while the session is open.
+// Requests yields the requests that the agent recorded beside the conversation, in file order. Their bodies can
+// be read while the session is open.
 func (s *Session) Requests(yield func(*dialect.Recorded, error) bool) {
 	if s.dialect == nil || s.dialect.Recorded == nil {
 		return

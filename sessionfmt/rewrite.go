@@ -18,17 +18,16 @@ import (
 // A Line is one physical line of a session file.
 type Line struct {
 	Number int    // from 1
-	Record int    // its record's number, -1 if it has none
+	Record int    // number of its record; -1 if it has none
 	Raw    []byte // without the newline; valid during the call
-	Ended  bool   // ends with a newline
+	Ended  bool   // a newline follows
 }
 
 // Blank reports whether the line is empty after JavaScript's trim.
 func (l Line) Blank() bool { return jsonl.Blank(l.Raw) }
 
-// Lines returns the lines of r in order. Concatenating Raw, and a newline if Ended, gives r
-// byte for byte. A byte order mark comes first, as a part of line 1 that does not end. It reads
-// atOnce bytes at a time.
+// Lines yields the lines of r in order. Concatenating Raw, and a newline if Ended, gives r byte for byte. A
+// byte order mark comes first, as a part of line 1 that is not ended. It reads atOnce bytes at a time.
 func Lines(r io.Reader, atOnce int64) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		in := bufio.NewReaderSize(r, int(atOnce))
@@ -57,8 +56,8 @@ func Lines(r io.Reader, atOnce int64) iter.Seq2[Line, error] {
 // IsMark reports whether l is the file's byte order mark.
 func (l Line) IsMark() bool { return l.Number == 1 && !l.Ended && string(l.Raw) == jsonl.BOM }
 
-// Lines yields all lines of the file, including those without a record; see [Lines]. Those of
-// another agent's session have none.
+// Lines yields all lines of the file, including those without a record; see [Lines]. In another agent's session
+// no line has a record.
 func (s *Session) Lines(yield func(Line, error) bool) {
 	at, next, n := int64(0), 0, 1
 	size, records := s.src.self().size, s.records
@@ -111,19 +110,17 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 	return bytes.Join(parts, nil), err
 }
 
-// A Change is what happens to one line when a file is rewritten: it stays as it is, or other
-// lines replace it and what is removed goes to the quarantine. Every rewrite is a sequence of
-// changes, one per line.
+// A Change is the fate of one line in a rewrite: it stays, or other lines replace it and the removed text goes
+// to the quarantine. A rewrite is a sequence of changes, one per line.
 type Change struct {
 	Line
-	Same  bool     // it stays, byte for byte
-	New   [][]byte // the lines that replace it, without newlines
-	Out   []byte   // what goes to the quarantine: the line or a part of it
-	Notes []string // what was done to it and why, in words
+	Same  bool     // the line stays, byte for byte
+	New   [][]byte // lines that replace it, without newlines
+	Out   []byte   // text for the quarantine: the line or a part of it
+	Notes []string // the change and its reason, in words
 }
 
-// Rewrite writes a file from changes, and what is removed to quarantine, each piece with a
-// newline.
+// Rewrite writes a file from changes, and the removed text to quarantine, each piece with a newline.
 func Rewrite(changes iter.Seq2[Change, error], out, quarantine io.Writer) error {
 	for c, err := range changes {
 		if err != nil {
@@ -157,7 +154,7 @@ func writeLine(w io.Writer, line []byte) error {
 	return err
 }
 
-// A packing is the compression of a session's file.
+// A packing is the compression of a session file.
 type packing uint8
 
 const (
@@ -166,9 +163,9 @@ const (
 	zstandard
 )
 
-// Replace replaces the session's file by one that write writes, and keeps the original next to
-// it as kept; see NewFile.CommitKeeping. It takes the lock, and refuses a file that changed
-// since it was read. A compressed session stays compressed. Every error is an *Error.
+// Replace replaces the session's file with the output of write, and keeps the original beside it under the name
+// kept; see NewFile.CommitKeeping. It takes the lock, and refuses a file that changed since it was read. A
+// compressed session stays compressed. Every error is an *Error.
 func (s *Session) Replace(opt AppendOptions, write func(w io.Writer) error) (kept string, err error) {
 	if err := s.Foreign(); err != nil {
 		return "", err
@@ -193,13 +190,13 @@ func (s *Session) Replace(opt AppendOptions, write func(w io.Writer) error) (kep
 	if err := s.Pack(f, write); err != nil {
 		return "", s.at(err)
 	}
-	if err := s.same(); err != nil { // writing may have taken long
+	if err := s.same(); err != nil { // writing can take long
 		return "", s.at(err)
 	}
 	return f.CommitKeeping()
 }
 
-// same reports, as an error, whether the session's file has changed since it was read.
+// same returns an error if the session's file has changed since it was read.
 func (s *Session) same() error {
 	f, err := s.src.disk.Open(s.Name)
 	if err != nil {
@@ -217,8 +214,8 @@ func (s *Session) same() error {
 	return err
 }
 
-// Pack calls write with a writer to w that compresses like the session's file, or with w itself
-// if that is not compressed.
+// Pack calls write with a writer that compresses to w like the session's file, or with w itself if the file is
+// not compressed.
 func (s *Session) Pack(w io.Writer, write func(w io.Writer) error) error {
 	var z io.WriteCloser
 	switch s.src.packing {

@@ -36,61 +36,59 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// ErrNotSession is the error for input without a session header or a message.
+// ErrNotSession is the error for input that has neither a session header nor a message.
 var ErrNotSession = errors.New("not a session: no header or message found")
 
 // Options configure how a session is opened. The zero value is valid.
 type Options struct {
-	Stdin   *os.File // input for "-"; os.Stdin if nil
-	Disk    Disk     // where the file is
-	Workers int      // goroutines that index; the number of CPUs if 0
+	Stdin   *os.File // standard input, for the name "-"; os.Stdin if nil
+	Disk    Disk     // file system of the session
+	Workers int      // number of goroutines that index; the number of CPUs if 0
 
-	// Visit, if set, is called once for each worker, and returns the function that receives the
-	// records that the worker indexes, with the fields that Pick names, so that nothing has to
-	// be read twice. A record is valid during the call. With Ordered there is one such function,
-	// which receives them in the order of the file.
+	// Visit, if set, is called once for each worker, and returns a function that receives the records that the
+	// worker indexes, with the fields of Pick, so that nothing has to be read twice. A record is valid during
+	// the call. With Ordered there is a single function, which receives the records in file order.
 	Visit   func() func(p *jsonl.Picked)
 	Pick    jsonl.Pick
 	Ordered bool
-	// Usages reports that Visit reads only the usages of requests, and what the records that have one say of them. Of
-	// another agent's session, it then receives neither lines nor contents, and of messages that are known to have no
-	// usage only their kind.
+	// Usages limits Visit to the usages of requests and what their records hold about them. For another agent's
+	// session, it receives neither lines nor contents, and only the kind of messages that are known to have no
+	// usage.
 	Usages bool
 
-	// Unindexed keeps no index of entries, for a file that only Visit reads: the session has its
-	// headers, coverage and findings. The file has a header. Another agent's session
-	// is still indexed.
+	// Unindexed omits the index of entries, for a file that only Visit reads: the session has its headers,
+	// coverage and findings. The file must have a header. Sessions of other agents are indexed anyway.
 	Unindexed bool
 
-	// Valid opens a session of pi's that was opened before, without damage, and is unchanged: its
-	// lines are not validated again. Visit has to be nil.
+	// Valid opens a session of pi that was opened before without damage and has not changed since: its lines
+	// are not validated again. Visit must be nil.
 	Valid bool
 
-	Times   bool // keep the entries' times, for Session.Time
-	Origins bool // keep them where Session.Origins needs them
+	Times   bool // keep the times of entries, for Session.Time
+	Origins bool // keep them if Session.Origins needs them
 
-	// Through, if set, are passes that transform the uncompressed bytes of the file, one after
-	// the other, before they are indexed. The file name is added to an *Error of a pass.
+	// Through, if set, are passes over the uncompressed bytes of the file, in order, before they are indexed.
+	// An *Error of a pass gets the file name.
 	Through iter.Seq[Pass]
 
-	// Called, if set, returns what stands for a file's name in messages, and in the id of a
-	// session that has no other.
+	// Called, if set, returns the name to use for a file in messages, and in the id of a session that has no
+	// other.
 	Called func(name string) string
 
-	// Lookup, if set, returns the files that may hold another agent's session with that id, for
-	// a session that continues one which is not near it.
+	// Lookup, if set, returns files that may hold another agent's session with that id. It is used for a
+	// continued session that is not nearby.
 	Lookup func(d *dialect.Dialect, id string) []string
 
-	// Progress, if set, is called from time to time with the number of bytes indexed.
+	// Progress, if set, is called now and then with the number of bytes indexed so far.
 	Progress func(done, size int64)
 
-	// Opened, if set, is called with a session that Open has read, before Open returns it.
+	// Opened, if set, is called with each session before Open returns it.
 	Opened func(s *Session)
 
-	asItIs bool // a document is read though it seems to be written at the same time
+	asItIs bool // read a document even if it seems to be in the middle of a write
 }
 
-// ModTime returns when the session's file was changed last, the Unix epoch for standard input and streams.
+// ModTime returns the modification time of the session's file, the Unix epoch for standard input and streams.
 func (s *Session) ModTime() time.Time {
 	if s.src.info == nil {
 		return time.Unix(0, 0)
@@ -98,7 +96,7 @@ func (s *Session) ModTime() time.Time {
 	return s.src.info.ModTime()
 }
 
-// A Pass reads a session from r, and writes its replacement to w.
+// A Pass reads a session from r and writes its replacement to w.
 type Pass func(w io.Writer, r io.Reader) error
 
 func (o Options) stdin() *os.File {
@@ -115,8 +113,8 @@ func (o Options) stdin() *os.File {
 //
 // A Session is safe for concurrent use, except for Grow, Hold, Reparent and Close.
 type Session struct {
-	Name     string // as given
-	Version  int    // of the format, from the header; see docs/session-format.md 1.4
+	Name     string // name as given
+	Version  int    // format version from the header; see docs/session-format.md 1.4
 	Findings []Finding
 	Coverage Coverage
 
@@ -174,7 +172,7 @@ func (s *Session) index(opt Options) error {
 	return err
 }
 
-// workers is the number of goroutines that index, visitors that of those that visit.
+// workers returns the number of goroutines that index, visitors the number of those that call Visit.
 func (o Options) workers() int { return cmp.Or(o.Workers, runtime.GOMAXPROCS(0)) }
 
 func (o Options) visitors() int {
@@ -184,7 +182,7 @@ func (o Options) visitors() int {
 	return o.workers()
 }
 
-// read reads all lines, and makes records of them.
+// read reads all lines and makes records of them.
 func (s *Session) read(workers int, opt Options) error {
 	switch {
 	case s.src.size > largest:
@@ -203,7 +201,7 @@ func (s *Session) read(workers int, opt Options) error {
 	return a.end()
 }
 
-// Close closes the file.
+// Close closes the file and drops temporary ones.
 func (s *Session) Close() error {
 	s.skims.release()
 	return s.src.close()
@@ -222,7 +220,7 @@ func (s *Session) Plain() io.Reader {
 // appended.
 func (s *Session) Packed() bool { return s.src.packing != plain || s.src.info == nil }
 
-// Size returns the uncompressed size of the session in bytes, with the files that it continues.
+// Size returns the uncompressed size of the session in bytes, including the files that it continues.
 func (s *Session) Size() int64 { return s.src.size }
 
 // OwnSize returns the uncompressed size of the file itself in bytes.
@@ -231,8 +229,8 @@ func (s *Session) OwnSize() int64 { return s.src.self().size }
 // Len returns the number of records, headers and scalar lines included.
 func (s *Session) Len() int { return len(s.records) }
 
-// Leaf returns the record at which pi would continue: the last entry, -1 in a session without
-// entries (docs/session-format.md 2.2).
+// Leaf returns the record after which pi would continue: the last entry, -1 in a session without entries
+// (docs/session-format.md 2.2).
 func (s *Session) Leaf() int { return s.leaf }
 
 // Header returns the record number of the session's header, -1 if it has none.
@@ -252,7 +250,7 @@ func (s *Session) Kind(i int) jsonl.Kind { return s.records[i].kind }
 // ID returns the id of record i, empty if it has none.
 func (s *Session) ID(i int) string { return idString(s.idOf(i)) }
 
-// idString returns an id as text. A number is stored after a zero byte.
+// idString returns an id of the arena as text. A number is stored after a zero byte.
 func idString(id []byte) string { return string(idText(id)) }
 
 func idText(id []byte) []byte {
@@ -262,8 +260,7 @@ func idText(id []byte) []byte {
 	return id
 }
 
-// Line returns the physical line of record i in its file, from 1; 0 if only the end of the file
-// was read.
+// Line returns the physical line of record i in its file, from 1; 0 if only the end of the file was read.
 func (s *Session) Line(i int) int {
 	_, line := s.place(int(s.records[i].line))
 	return line
@@ -275,8 +272,7 @@ func (s *Session) Pos(i int) Pos {
 	return Pos{File: file, Line: line, Entry: s.ID(i)}
 }
 
-// Find returns the record with that id, -1 if there is none. Of several the last one counts, as
-// in pi.
+// Find returns the record with that id, -1 if there is none. If several have it, the last one counts, as in pi.
 func (s *Session) Find(id string) int {
 	if id == "" {
 		return -1
@@ -284,8 +280,7 @@ func (s *Session) Find(id string) int {
 	return s.withID([]byte(id))
 }
 
-// Parent returns the record number of record i's parent, -1 for a root or if the parent is not
-// in the file.
+// Parent returns the record number of record i's parent, -1 for a root or if the parent is not in the file.
 func (s *Session) Parent(i int) int {
 	if s.Orphan(i) {
 		return -1
@@ -313,7 +308,7 @@ func (s *Session) Path(leaf int) (path []int, found []Finding) {
 		next := s.Parent(i)
 		seen[i/64] |= 1 << (i % 64)
 		if next == i {
-			break // reported by Open
+			break // Open has reported it
 		}
 		if next >= 0 && seen[next/64]>>(next%64)&1 == 1 {
 			found = append(found, s.FindingAt("cycle", i,
@@ -328,5 +323,5 @@ func (s *Session) Path(leaf int) (path []int, found []Finding) {
 	return path, found
 }
 
-// String describes the session in words.
+// String describes the session in a few words.
 func (s *Session) String() string { return fmt.Sprintf("%s (%s)", s.Name, s.Coverage) }

@@ -9,25 +9,25 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// mostSkimmed is how many bytes of skimmed lines of a session are kept.
+// mostSkimmed is the limit of skimmed values per session, bytes.
 const mostSkimmed = 16 << 20
 
-// skims are the values of lines that tell calls of models, kept while the lines are validated, so that none is read
-// twice for its usage; see [dialect.Dialect], Skim.
+// skims holds values of lines that record model calls, copied while the lines are validated, so that no line is
+// read twice for its usage; see [dialect.Dialect], Skim.
 type skims struct {
-	whole bool   // all lines are here: any other one tells no call
-	texts []byte // values, each after its length plus one, 0 for an absent one
-	lines []skim // in the order of the file
+	whole bool   // complete: a line that is not here records no call
+	texts []byte // values, each after its length plus one; 0 for an absent value
+	lines []skim // in file order
 	few   []jsonl.Value
 }
 
-// A skim is where the values of the line at an offset are in the texts.
+// A skim locates the values of the line at an offset.
 type skim struct {
 	off      int64
 	from, to uint32
 }
 
-// add keeps values of the line at an offset.
+// add stores the values of the line at an offset.
 func (s *skims) add(off int64, by func([]jsonl.Value, *jsonl.Picked) []jsonl.Value, line *jsonl.Picked) {
 	if s.few = by(s.few[:0], line); len(s.few) == 0 {
 		return
@@ -43,7 +43,7 @@ func (s *skims) add(off int64, by func([]jsonl.Value, *jsonl.Picked) []jsonl.Val
 	s.lines = append(s.lines, skim{off, uint32(from), uint32(len(s.texts))})
 }
 
-// join adds those of a unit that follows.
+// join appends the values of the next unit.
 func (s *skims) join(u *skims) {
 	if s.whole = s.whole && len(s.texts)+len(u.texts) <= mostSkimmed; !s.whole {
 		s.texts, s.lines = nil, nil
@@ -56,7 +56,7 @@ func (s *skims) join(u *skims) {
 	s.texts = append(s.texts, u.texts...)
 }
 
-// appendAt appends the values of the line at an offset, if it has any.
+// appendAt appends the values of the line at an offset to dst, if there are any.
 func (s *skims) appendAt(dst []jsonl.Value, off int64) []jsonl.Value {
 	at, ok := slices.BinarySearchFunc(s.lines, off, func(one skim, off int64) int { return int(one.off - off) })
 	if !ok {
@@ -74,10 +74,10 @@ func (s *skims) appendAt(dst []jsonl.Value, off int64) []jsonl.Value {
 	return dst
 }
 
-// skimBuffers are those of sessions that were closed.
+// skimBuffers recycles the buffers of closed sessions.
 var skimBuffers = sync.Pool{New: func() any { return new(skims) }}
 
-// skimming prepares for skims of the session, if only usages are read of it.
+// skimming prepares skims if only usages are read of the session.
 func (s *Session) skimming(opt Options) {
 	if opt.Usages && s.dialect.Skim != nil && s.doc == nil {
 		s.skims = *skimBuffers.Get().(*skims)
@@ -85,7 +85,7 @@ func (s *Session) skimming(opt Options) {
 	}
 }
 
-// release gives the buffers back.
+// release recycles the buffers.
 func (s *skims) release() {
 	if s.whole {
 		skimBuffers.Put(&skims{texts: s.texts[:0], lines: s.lines[:0]})
@@ -93,7 +93,8 @@ func (s *skims) release() {
 	*s = skims{}
 }
 
-// called returns the call of an answer, or of a line of a sub-agent's call; ok is false where it takes the lines.
+// called returns the call that an answer, or a line of a sub-agent's call, records; ok is false if the lines
+// have to be read for it.
 func (r *Reader) called(first dialect.Span, more func(yield func(*joined) bool)) (c *jsonl.Call, ok bool) {
 	s := &r.s.skims
 	if !s.whole {
@@ -121,7 +122,7 @@ func (r *Reader) called(first dialect.Span, more func(yield func(*joined) bool))
 	return &r.call, true
 }
 
-// pickedCall is an entry as a visitor gets it who only wants the usage.
+// pickedCall returns an entry for a visitor that only wants the usage.
 func (r *Reader) pickedCall(i int, head *jsonl.HeadReader) (p *jsonl.Picked, ok bool) {
 	c, ok := r.called(r.s.records[i].span(), r.s.joinedTo(i))
 	if !ok {

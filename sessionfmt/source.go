@@ -8,7 +8,7 @@ import (
 	"os"
 )
 
-// A source is the bytes of a session, readable at any offset.
+// A source holds the bytes of a session, readable at any offset.
 type source struct {
 	bytes   io.ReaderAt
 	file    *os.File // to close; nil if they are in memory or of standard input
@@ -47,7 +47,7 @@ func (s *source) stoppable(d Disk) {
 	}
 }
 
-// A stoppable reads until stop returns an error.
+// A stoppable reader reads until stop returns an error.
 type stoppable struct {
 	io.ReaderAt
 	stop func() error
@@ -60,7 +60,7 @@ func (s stoppable) ReadAt(p []byte, off int64) (int, error) {
 	return s.ReaderAt.ReadAt(p, off)
 }
 
-// through returns the output of passes over r.
+// through returns the output of the passes over r.
 func through(p packing, r io.Reader, passes iter.Seq[Pass]) (src *source, err error) {
 	if passes == nil {
 		return spool(p, copied(r))
@@ -110,7 +110,7 @@ func (d Disk) fetchFile(name string, stdin *os.File) (*source, error) {
 	return src, err
 }
 
-// plainPathError drops operation and path, which the caller reports.
+// plainPathError drops operation and path from an error, since the caller reports them.
 func plainPathError(err error) error {
 	if pe, ok := errors.AsType[*os.PathError](err); ok {
 		return pe.Err
@@ -132,7 +132,7 @@ func readySource(f *os.File, disk Disk) (*source, error) {
 	seekable := info.Mode().IsRegular()
 	if seekable {
 		if at, err := f.Seek(0, io.SeekCurrent); err != nil || at != 0 {
-			seekable = false // redirected input that is partly read
+			seekable = false // redirected input that was partly read before
 		}
 	}
 	p, name, z, err := unpack(f)
@@ -149,16 +149,16 @@ func readySource(f *os.File, disk Disk) (*source, error) {
 	return spool(plain, copied(z))
 }
 
-// PackedEnd ends the names of files that are packed by zstd.
+// PackedEnd is the name suffix of files that zstd compressed.
 const PackedEnd = ".zst"
 
-// A Content is what a file holds, decompressed if it is packed.
+// A Content is the content of a file, decompressed if necessary.
 type Content struct {
 	*io.SectionReader
 	io.Closer
 }
 
-// OpenContent opens a regular file as it is now: what is appended later is not part of it.
+// OpenContent opens a regular file at its current size: what is appended later is not part of it.
 func (d Disk) OpenContent(name string) (*Content, error) {
 	f, err := d.OpenRegular(name)
 	if err != nil {
@@ -184,7 +184,7 @@ type closer func() error
 
 func (c closer) Close() error { return c() }
 
-// copied returns a function that writes r.
+// copied returns a function that writes the bytes of r.
 func copied(r io.Reader) func(w io.Writer) error {
 	return func(w io.Writer) error {
 		_, err := io.Copy(w, r)
@@ -192,7 +192,7 @@ func copied(r io.Reader) func(w io.Writer) error {
 	}
 }
 
-// spool stores what write writes: little data in memory, more in a temporary file.
+// spool stores the output of write: in memory if it is small, else in a temporary file.
 func spool(p packing, write func(w io.Writer) error) (*source, error) {
 	t := &temporary{}
 	err := write(t)
@@ -207,8 +207,8 @@ func spool(p packing, write func(w io.Writer) error) (*source, error) {
 	return s, nil
 }
 
-// mostInMemory is how many bytes are kept in memory. Most sessions that are planned,
-// decompressed or redacted need no temporary file.
+// mostInMemory is the number of bytes that are kept in memory. Most sessions that are planned, decompressed or
+// redacted then need no temporary file.
 const mostInMemory = 1 << 20
 
 // A temporary stores what is written to it: in memory up to mostInMemory, then in a file whose
@@ -216,7 +216,7 @@ const mostInMemory = 1 << 20
 type temporary struct {
 	few  []byte
 	file *os.File
-	left string // the file's name, if the system cannot remove an open file
+	left string // name of the file, if the system cannot remove an open file
 	size int64
 }
 
@@ -242,5 +242,5 @@ func (t *temporary) Write(p []byte) (n int, err error) {
 	return t.file.Write(p)
 }
 
-// readAhead is how many bytes a Reader reads at once when reading in order.
+// readAhead is the number of bytes that a Reader reads at a time when reading in order.
 const readAhead = 64 << 10

@@ -9,11 +9,11 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// Owner returns the id of the session whose sub-agent wrote this one; empty for a session of its own.
+// Owner returns the id of the session whose sub-agent wrote this one; empty for an ordinary session.
 func (s *Session) Owner() string { return s.owner }
 
 // Delegated reports whether a sub-agent wrote record i into the file of the session that started it. In a
-// file of its own a sub-agent delegates nothing.
+// sub-agent's own file no record is delegated.
 func (s *Session) Delegated(i int) bool {
 	return s.owner == "" && s.records[i].flags&flagDelegated != 0
 }
@@ -21,11 +21,11 @@ func (s *Session) Delegated(i int) bool {
 // InBase reports whether record i stands in a file that the session continues.
 func (s *Session) InBase(i int) bool { return s.src.sectionAt(s.records[i].off()) != nil }
 
-// HasAside reports whether there are AsideCalls.
+// HasAside reports whether AsideCalls yields anything.
 func (s *Session) HasAside() bool { return len(s.aside) > 0 }
 
-// AsideCalls yields the calls of sub-agents that the file records besides its entries, each once and as a
-// usage entry. A record is valid until the next one.
+// AsideCalls yields the calls of sub-agents that the file records outside its entries, each once, as a usage
+// entry. A record is valid until the next one.
 func (s *Session) AsideCalls(pick jsonl.Pick) iter.Seq2[*jsonl.Picked, error] {
 	return func(yield func(*jsonl.Picked, error) bool) {
 		r, head := s.NewReader(), jsonl.NewHeadReader(pick)
@@ -49,7 +49,7 @@ func (s *Session) AsideCalls(pick jsonl.Pick) iter.Seq2[*jsonl.Picked, error] {
 	}
 }
 
-// aside makes the usage entry of a line that makes none of the session's entries.
+// aside returns the usage entry of a line that belongs to none of the session's entries.
 func (r *Reader) aside(at dialect.Span) (jsonl.Value, error) {
 	raw, err := r.stretch(at)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// ErrTail is the error if a session cannot be read from its end. Use Open instead.
+// ErrTail is the error if a session cannot be read from its end; use Open instead.
 var ErrTail = errors.New("cannot be read from its end")
 
 var errNoHeader = fmt.Errorf("%w: its first line is not a session header", ErrTail)
@@ -20,7 +20,7 @@ var errNoHeader = fmt.Errorf("%w: its first line is not a session header", ErrTa
 // its leaf.
 type Need uint8
 
-// The needs.
+// Needs can be combined.
 const (
 	NeedModel    Need = 1 << iota // the last model set on the path
 	NeedThinking                  // the last thinking level
@@ -28,17 +28,16 @@ const (
 	NeedSize                      // a recorded size of the context, or else every entry
 )
 
-// tailWindow is how many bytes OpenTail reads at first, and tailGrowth how many times more each
-// time that they do not suffice.
+// tailWindow is the number of bytes that OpenTail reads at first; tailGrowth is the factor for each further
+// attempt.
 const (
 	tailWindow = 64 << 10
 	tailGrowth = 4
 )
 
-// OpenTail opens the end of a session, as OpenLast does: as much of it as the leaf's context needs
-// by pi's rules. It does not detect duplicate ids, or anything in lines before that. The error is
-// ErrTail if the file does not allow it: an old version, a damaged header, or a parent after its
-// child.
+// OpenTail opens the end of a session, as OpenLast does: as much as the context of the leaf needs under pi's
+// rules. It does not detect duplicate ids, or anything in earlier lines. The error is ErrTail if the file does
+// not allow it: an old version, a damaged header, or a parent after its child.
 func OpenTail(name string, need Need, opt Options) (*Session, error) {
 	src, id, err := opt.fetchAlone(name)
 	if err != nil {
@@ -68,8 +67,7 @@ func OpenTail(name string, need Need, opt Options) (*Session, error) {
 	}
 }
 
-// narrow leaves of what is known of a session what concerns a path and the last lines, which have
-// no numbers.
+// narrow reduces what is known about a session to a path and the last lines, which have no numbers.
 func (s *Session) narrow(path []int) {
 	on, end := map[int]bool{}, 0
 	for _, i := range path {
@@ -77,7 +75,7 @@ func (s *Session) narrow(path []int) {
 		on[end] = true
 	}
 	s.Findings = slices.DeleteFunc(s.Findings, func(f Finding) bool {
-		return !on[f.Line] && f.Line < end || f.Code == "duplicate-id" // which names a line
+		return !on[f.Line] && f.Line < end || f.Code == "duplicate-id" // whose text names a line
 	})
 	for k := range s.Findings {
 		s.Findings[k].Line = 0
@@ -88,8 +86,7 @@ func (s *Session) narrow(path []int) {
 	s.Coverage = Coverage{Partial: true, Entries: len(path)}
 }
 
-// tells reports whether the end of a session is enough for the context of its leaf, to which the
-// path leads.
+// tells reports whether the end of a session suffices for the context of its leaf, to which the path leads.
 func (s *Session) tells(path []int, need Need) (enough bool, err error) {
 	faulty := func(code string) bool {
 		return slices.ContainsFunc(s.found.list, func(f Finding) bool { return f.Code == code })
@@ -149,10 +146,10 @@ func (s *Session) tells(path []int, need Need) (enough bool, err error) {
 	return cut && need == 0, nil
 }
 
-// OpenLast is like Open for the first line of a session and those that begin in its last bytes.
-// Entries before these are missing, as are files that the session continues, so that only what
-// the last entries say themselves can be relied on. Their line numbers are not those of the file.
-// A session that is one document is read whole.
+// OpenLast is like Open for the first line of a session and the lines that begin in its last size bytes.
+// Earlier entries are missing, as are files that the session continues: only what the last entries record
+// themselves can be relied on. Line numbers are not those of the file. A session that is one document is read
+// whole.
 func OpenLast(name string, size int64, opt Options) (*Session, error) {
 	src, id, err := opt.fetchAlone(name)
 	if err != nil {
@@ -209,7 +206,7 @@ func (o Options) openLast(name string, src *source, id identity, size int64) (*S
 	return s, nil
 }
 
-// lineEnd returns the offset at which the line after an offset begins, the size for none.
+// lineEnd returns the offset after the line at an offset; the size of the source if it is the last.
 func (s *source) lineEnd(off int64) (int64, error) {
 	buf := make([]byte, tailWindow)
 	for ; off < s.size; off += int64(len(buf)) {
@@ -224,11 +221,10 @@ func (s *source) lineEnd(off int64) (int64, error) {
 	return s.size, nil
 }
 
-// Grow indexes what was appended to the file since it was read, and reports whether that was
-// possible. It is not possible if the file was replaced, is compressed or of an old version, if
-// its last line was incomplete or changed, or if a new line affects earlier ones. The session
-// is then invalid and must be opened again. Grow must not be called concurrently with other
-// methods.
+// Grow indexes what was appended to the file since it was read, and reports whether that was possible. It is
+// not if the file was replaced, is compressed or of an old version, if its last line was incomplete or changed,
+// or if a new line affects earlier ones. The session is then invalid and must be opened again. Grow must not be
+// called concurrently with other methods.
 func (s *Session) Grow() bool {
 	size, n := s.src.size, len(s.records)
 	if s.dialect != nil || s.src.info == nil || s.src.packing != plain || s.Version < 3 || s.orphans || s.leaf < n-1 {
@@ -254,7 +250,7 @@ func (s *Session) Grow() bool {
 	return s.markEnd() == nil
 }
 
-// extend completes the index for records from n on, which follow those of a complete one.
+// extend completes the index for the records from n on, which follow those of a complete index.
 func (s *Session) extend(n int) {
 	if len(s.records) > len(s.table.slots)/8*7 {
 		s.newTable(2*len(s.records), n)

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// A Tree is the whole tree of a session. Every entry is in it once. An entry whose parent is
-// missing is a root, as is the first entry in the file of each parent cycle.
+// A Tree is the whole tree of a session. It has every entry once. An entry whose parent is missing is a root,
+// as is the first entry in the file of each parent cycle.
 type Tree struct {
 	Roots []int
 
@@ -42,7 +42,7 @@ func (s *Session) Tree() *Tree {
 	return t
 }
 
-// Inner reports of each record whether another one has it as its parent.
+// Inner reports, by record, whether it has a child.
 func (s *Session) Inner() []bool {
 	inner := make([]bool, s.Len())
 	for i := range inner {
@@ -67,8 +67,8 @@ func (t *Tree) below(order []int32, roots ...int) []int32 {
 	return order
 }
 
-// cut makes roots of entries that no root leads to: the first entry of each parent cycle, and
-// of trees below one.
+// cut turns entries that no root reaches into roots: the first entry of each parent cycle, and of trees below
+// one.
 func (t *Tree) cut() {
 	seen := make([]bool, len(t.first))
 	var order []int32
@@ -99,8 +99,7 @@ func (t *Tree) unlink(i int) {
 	t.next[i] = -1
 }
 
-// sum computes a value of each subtree, from the leaves up: an entry's own, joined with those
-// of its children.
+// sum computes a value for each subtree, from the leaves up: an entry's own, joined with those of its children.
 func (t *Tree) sum(own func(i int32) int32, join func(a, b int32) int32) []int32 {
 	sums := make([]int32, len(t.first))
 	for _, i := range slices.Backward(t.below(make([]int32, 0, len(t.first)), t.Roots...)) {
@@ -123,5 +122,5 @@ func (t *Tree) Children(i int) iter.Seq[int] {
 // Size returns the number of entries in the subtree of record i.
 func (t *Tree) Size(i int) int { return int(t.size()[i]) }
 
-// LastBelow returns the record in the subtree of record i that comes last in the file.
+// LastBelow returns the last record, in file order, of the subtree of record i.
 func (t *Tree) LastBelow(i int) int { return int(t.last()[i]) }

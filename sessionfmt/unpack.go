@@ -11,22 +11,22 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// The first bytes of compressed data, and of a zstd frame that readers skip, which has any last four bits there.
+// Magic bytes of compressed data. A skippable zstd frame may have any value in the last four bits.
 var (
 	gzipMagic = []byte{0x1f, 0x8b}
 	zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
 	skipMagic = []byte{0x50, 0x2a, 0x4d, 0x18}
 )
 
-// Unpack returns what a file decompresses to, or the file itself if it is plain: its first bytes
-// tell. Other data after the compressed data is an error. Closing the result does not close the file.
+// Unpack returns the decompressed content of a file, or the file itself if it is plain, by its first bytes.
+// Other data after the compressed data is an error. Closing the result does not close the file.
 func Unpack(r io.Reader) (io.ReadCloser, error) {
 	_, _, z, err := unpack(r)
 	return z, err
 }
 
-// unpack is Unpack, and returns how the file is compressed. Reading the result ends with a *trailing if other data
-// follows the compressed data.
+// unpack is Unpack, and also returns the compression. Reading the result ends with a *trailing error if other
+// data follows the compressed data.
 func unpack(r io.Reader) (p packing, name string, z io.ReadCloser, err error) {
 	var magic [4]byte
 	n, err := io.ReadFull(r, magic[:])
@@ -53,7 +53,7 @@ func unpack(r io.Reader) (p packing, name string, z io.ReadCloser, err error) {
 	return plain, "", io.NopCloser(in), nil
 }
 
-// A trailing is the error of other data that follows compressed data.
+// A trailing error reports other data after the compressed data.
 type trailing struct{ bytes int64 }
 
 func (t *trailing) Error() string {
@@ -75,13 +75,13 @@ func trailed(in *bufio.Reader) error {
 	return io.EOF
 }
 
-// gzipStreams reads gzip data, which may be several streams.
+// gzipStreams reads gzip data, which may consist of several streams.
 type gzipStreams struct {
 	in *bufio.Reader
 	z  *gzip.Reader
 }
 
-// Read is io.Reader's.
+// Read implements io.Reader.
 func (s *gzipStreams) Read(p []byte) (int, error) {
 	n, err := s.z.Read(p)
 	if err != io.EOF {
@@ -97,20 +97,20 @@ func (s *gzipStreams) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close is io.Closer's.
+// Close implements io.Closer.
 func (s *gzipStreams) Close() error { return s.z.Close() }
 
-// zstdFrames reads zstd data, which may be several frames.
+// zstdFrames reads zstd data, which may consist of several frames.
 type zstdFrames struct {
 	in    *bufio.Reader
 	z     *zstd.Decoder
-	left  int64 // bytes of the current part of a frame: its header, or a block
+	left  int64 // bytes left in the current part of a frame: its header, or a block
 	inner bool  // blocks of the frame follow
-	sum   bool  // and a checksum
-	err   error // of the compressed bytes: the decoder takes a frame that breaks off early for the end
+	sum   bool  // a checksum follows
+	err   error // error of the compressed bytes: the decoder takes a truncated frame for the end
 }
 
-// Read is io.Reader's.
+// Read implements io.Reader.
 func (f *zstdFrames) Read(p []byte) (int, error) {
 	n, err := f.z.Read(p)
 	switch {
@@ -122,7 +122,7 @@ func (f *zstdFrames) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close is io.Closer's.
+// Close implements io.Closer.
 func (f *zstdFrames) Close() error {
 	f.z.Close()
 	return nil
@@ -132,7 +132,7 @@ type readerFunc func(p []byte) (int, error)
 
 func (r readerFunc) Read(p []byte) (int, error) { return r(p) }
 
-// frames reads the compressed bytes of all frames, and leaves what follows them.
+// frames reads the compressed bytes of all frames, and stops at what follows them.
 func (f *zstdFrames) frames(p []byte) (n int, err error) {
 	defer func() {
 		if err != nil && err != io.EOF {
@@ -206,11 +206,11 @@ func (f *zstdFrames) block() error {
 	return nil
 }
 
-// mostMemory is the memory for decompressing, bytes.
+// mostMemory limits the memory of a decoder, bytes.
 const mostMemory = 256 << 20
 
-// mostUnpacked is how much may be stored of a file that is decompressed, or of one session in a
-// database; known tells whether its size is.
+// mostUnpacked returns the limit for a decompressed file, or a session in a database, in bytes. known reports
+// whether the size of the file is known.
 func (d Disk) mostUnpacked(size int64, known bool) int64 {
 	const floor, ceiling = 64 << 20, 8 << 30
 	switch {
@@ -222,7 +222,7 @@ func (d Disk) mostUnpacked(size int64, known bool) int64 {
 	return min(max(100*size, floor), ceiling)
 }
 
-// A capped writes up to a limit.
+// A capped writer fails beyond a limit.
 type capped struct {
 	io.Writer
 	most, left int64
@@ -236,14 +236,13 @@ func (c *capped) Write(p []byte) (int, error) {
 	return c.Writer.Write(p)
 }
 
-// unpacked stores what z decompresses. If the compressed data is truncated, it stores the data
-// before that.
+// unpacked stores what z decompresses. If the compressed data is truncated, it stores what precedes that.
 func unpacked(p packing, name string, z io.Reader, most int64) (*source, error) {
 	var broken error
 	var trails *trailing
 	src, err := spool(p, func(w io.Writer) error {
 		n, err := io.Copy(&capped{w, most, most}, z)
-		switch { // errors of z; writing never returns them
+		switch { // errors of z; writing to memory never fails
 		case n > 0 && errors.Is(err, io.ErrUnexpectedEOF):
 			broken, err = labelled(name, err), nil
 		case n > 0 && errors.As(err, &trails):
@@ -260,7 +259,7 @@ func unpacked(p packing, name string, z io.Reader, most int64) (*source, error) 
 	return src, nil
 }
 
-// labelled adds the name of the compression, and reports truncated data instead of the
+// labelled adds the name of the compression to an error, and reports truncated data plainly instead of the
 // libraries' unexpected end.
 func labelled(name string, err error) error {
 	switch {

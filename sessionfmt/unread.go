@@ -10,7 +10,7 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// An unreadError is the error of a file whose format is known and not read.
+// An unreadError is the error for a file whose format is known but not supported.
 type unreadError struct{ text string }
 
 func (u unreadError) Error() string { return u.text }
@@ -18,7 +18,7 @@ func (u unreadError) Error() string { return u.text }
 // Is reports whether the target is ErrNotSession.
 func (u unreadError) Is(target error) bool { return target == ErrNotSession }
 
-// notSession is ErrNotSession, or says what the file is where that is known.
+// notSession returns ErrNotSession, or a more precise error if the kind of file is known.
 func (s *Session) notSession() error {
 	first, list := firstValue(s.src.plain())
 	line, _ := firstLine(s.src)
@@ -36,19 +36,19 @@ func (s *Session) notSession() error {
 	return ErrNotSession
 }
 
-// writtenBy is the error of a file of an agent whose format is not read.
+// writtenBy returns the error for a file of an agent whose format is not supported.
 func writtenBy(what string, a *unread.Agent) error {
 	return &Error{Err: unreadError{fmt.Sprintf("%s by %s, in a format that is not read", what, a.Name)}, Hint: a.Hint}
 }
 
-// firstBytes are some bytes of the beginning of a file.
+// firstBytes returns the beginning of a file.
 func firstBytes(r io.Reader) []byte {
 	begin := make([]byte, 64)
 	n, _ := io.ReadFull(r, begin)
 	return begin[:n]
 }
 
-// agentOf returns the agent whose sessions begin with such a record, empty if there is none.
+// agentOf returns the agent whose sessions begin with such a record; empty for none.
 func agentOf(first jsonl.Value) string {
 	if d := Sniff(first); d != nil {
 		return d.Name
@@ -59,11 +59,11 @@ func agentOf(first jsonl.Value) string {
 	return ""
 }
 
-// mostFirst is how large a first value may be, bytes.
+// mostFirst is the largest first value that is parsed, bytes.
 const mostFirst = 4 << 20
 
-// firstValue returns the first JSON object, which may take several lines: of a list, its first element. What is larger
-// than mostFirst, or breaks off, ends before the member that does not fit.
+// firstValue returns the first JSON object, which may span several lines; of a list, its first element. If it
+// is larger than mostFirst, or truncated, it ends before the field that does not fit.
 func firstValue(r io.Reader) (first jsonl.Value, list bool) {
 	d := json.NewDecoder(io.LimitReader(r, mostFirst))
 	t, err := d.Token()
@@ -89,10 +89,10 @@ func firstValue(r io.Reader) (first jsonl.Value, list bool) {
 	return append(object, '}'), list
 }
 
-// NamesAgent reports whether an error says which agent wrote a file that is no session.
+// NamesAgent reports whether an error already names the agent that wrote a file that is not a session.
 func NamesAgent(err error) bool { return errors.As(err, new(unreadError)) }
 
-// IsUnread reports whether a file is one of an agent whose format is known and not read.
+// IsUnread reports whether the format of a file is known but not supported.
 func IsUnread(disk Disk, name string) bool {
 	c, err := disk.OpenContent(name)
 	if err != nil {

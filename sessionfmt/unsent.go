@@ -7,17 +7,18 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// Limits of what tells an answer that pi did not ask for, bytes: of its line, and of what is read before it.
+// Sizes for finding an answer that pi did not request, bytes: the longest such line, and how much is read
+// before it.
 const (
 	mostUnsent = 4 << 10
 	mostBefore = 64 << 10
 )
 
-// unsent reports whether a line of pi, an answer, is one for which no request was sent. Where the user aborts
-// a batch of calls, pi ends the turn with an empty answer after the results (seen in 1.6.0). An empty answer
-// that follows anything else was aborted while its request was under way.
+// unsent reports whether a line of pi is an answer for which no request was sent. When the user aborts a batch
+// of calls, pi ends the turn with an empty answer after the results (seen in 1.6.0). After anything else, an
+// empty answer was aborted while its request was under way.
 func (x *indexer) unsent(line []byte, off int64) bool {
-	// As pi spells them; first the bytes that lines have less often.
+	// In pi's spelling; the bytes that fewer lines have come first.
 	if len(line) > mostUnsent || !bytes.Contains(line, []byte("[]")) || !bytes.Contains(line, []byte(`"aborted"`)) {
 		return false
 	}

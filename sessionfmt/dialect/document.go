@@ -10,20 +10,19 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// Messages is the member of a document that is the list of its messages.
+// Messages is the name of the list in a document that has its messages.
 const Messages = "messages"
 
 var (
-	// ErrNoDocument is the error for text that does not begin as an object.
+	// ErrNoDocument is the error for text that does not begin with an object.
 	ErrNoDocument = errors.New("not a JSON document")
 	// ErrTruncated is the error for a document that ends early.
 	ErrTruncated = errors.New("the document is truncated")
 )
 
-// ReadDocument reads a JSON object: it passes each element of the member that is its list to
-// element, on one line, with the number of the line that it begins on; it is valid during the
-// call. It returns an object of all other members, on one line, as far as it got. Only one value
-// is in memory at a time.
+// ReadDocument reads a JSON object. It passes each element of the field called list to element, on one line,
+// with the number of the line on which it begins; the line is valid during the call. It returns an object of
+// all other fields, on one line, as far as it got. Only one value is in memory at a time.
 func ReadDocument(r io.ReaderAt, size int64, list string,
 	element func(line jsonl.Value, number int) error) (head jsonl.Value, err error) {
 	d := NewDocument(r, size, nil)
@@ -61,30 +60,30 @@ func (d *Document) elements(read func(line jsonl.Value, number int) error) error
 	}
 }
 
-// window is how much of a document is read at once, bytes.
+// window is the part of a document that is read at a time, bytes.
 const window = 256 << 10
 
-// A Document reads a JSON object in a file from front to back. One of its members is a list,
-// whose elements are read one by one; it may come more than once. It reads in a window; only a
-// value that is longer is in memory as a whole.
+// A Document reads a JSON object in a file from front to back. One of its fields is a list, whose elements are
+// read one by one; there may be several such lists. It reads in a window: only a value that exceeds it is in
+// memory as a whole.
 type Document struct {
-	Head jsonl.Value // an object of the other members that were read, on one line
+	Head jsonl.Value // an object of the other fields read so far, on one line
 
 	r      io.ReaderAt
-	size   int64 // of the file
+	size   int64 // size of the file
 	scan   jsonl.Scanner
 	window []byte
-	long   []byte // a value that is longer than the window
-	buf    []byte // the bytes of the file from off on, in one of these
+	long   []byte // a value that exceeds the window
+	buf    []byte // bytes of the file from off on, in window or large
 	off    int64
-	i      int  // what is read of buf
-	line   int  // of that place
-	sep    byte // what comes before the next member or element
+	i      int  // how much of buf is read
+	line   int  // line number of that position
+	sep    byte // byte that precedes the next field or element
 	err    error
 }
 
-// NewDocument returns a reader of the document in a file of that size, in windows of the size of
-// buf, or of its own if that is nil.
+// NewDocument returns a reader of the document in a file of that size. Its window is buf, or a new one if that
+// is nil.
 func NewDocument(r io.ReaderAt, size int64, buf []byte) *Document {
 	if buf == nil {
 		buf = make([]byte, min(size, window))
@@ -92,8 +91,8 @@ func NewDocument(r io.ReaderAt, size int64, buf []byte) *Document {
 	return &Document{Head: jsonl.Value("{}"), r: r, size: size, window: buf, line: 1, sep: '{'}
 }
 
-// Go goes to an offset on a line with that number: after an element or a member if sep is a
-// comma, before a list if it is a bracket.
+// Go moves to an offset on the line with that number: after an element or field if sep is a comma, before a
+// list if it is a bracket.
 func (d *Document) Go(off int64, line int, sep byte) {
 	if i := off - d.off; i >= 0 && i <= int64(len(d.buf)) {
 		d.i = int(i)
@@ -103,21 +102,21 @@ func (d *Document) Go(off int64, line int, sep byte) {
 	d.line, d.sep = line, sep
 }
 
-// Offset is the place in the file up to which it is read.
+// Offset returns the offset in the file up to which it is read.
 func (d *Document) Offset() int64 { return d.off + int64(d.i) }
 
-// Line is the number of the line of that place.
+// Line returns the line number of that offset.
 func (d *Document) Line() int { return d.line }
 
-// List reads on to the list, the next member of that name, and reports whether there is one. At
-// the end of the document nothing may follow. Null is an empty list, as if it were absent.
+// List reads up to the next field with that name, the list, and reports whether there is one. Nothing may
+// follow the end of the document. Null counts as an empty list, as if it were absent.
 func (d *Document) List(name string) (found bool, err error) {
 	if d.sep == '{' {
 		if c, err := d.peek(); err != nil || c != '{' {
 			return false, ErrNoDocument
 		}
 	}
-	d.Head = bytes.Clone(d.Head) // members are added in place
+	d.Head = bytes.Clone(d.Head) // fields are appended in place
 	seen := map[string]bool{}
 	for key := range d.Head.Members {
 		seen[string(key)] = true
@@ -158,7 +157,7 @@ func (d *Document) List(name string) (found bool, err error) {
 	}
 }
 
-// add adds a member to the head, or replaces it.
+// add adds a field to the head, or replaces it.
 func (d *Document) add(key string, v jsonl.Value, replace bool) {
 	if replace {
 		d.Head = d.Head.AppendEdited(nil, jsonl.Field{Name: key, Value: v.AppendOneLine(nil)})
@@ -171,15 +170,14 @@ func (d *Document) add(key string, v jsonl.Value, replace bool) {
 	d.Head = append(v.AppendOneLine(append(jsonl.AppendQuoted(open, key), ':')), '}')
 }
 
-// Failed returns the error that keeps the rest of the file from being read. It is nil for a
-// document that is merely damaged.
+// Failed returns the error that prevents reading the rest of the file; nil for a document that is merely
+// damaged.
 func (d *Document) Failed() error { return d.err }
 
-// More reports whether the list has another element, which is next then. It follows List, or an
-// element.
+// More reports whether the list has another element, which is then next. It may follow List or an element.
 func (d *Document) More() (bool, error) { return d.next(']') }
 
-// Value reads the next value. It is valid until the next one.
+// Value reads the next value, which is valid until the next call.
 func (d *Document) Value() (jsonl.Value, error) {
 	if _, err := d.peek(); err != nil {
 		return nil, err
@@ -203,8 +201,8 @@ func (d *Document) Value() (jsonl.Value, error) {
 	}
 }
 
-// Ahead is what is in memory after the place up to which the file is read: a part of the next
-// value or more. It is empty at the end, and valid until something is read.
+// Ahead returns the bytes in memory after the current position: at least a part of the next value, nothing at
+// the end. They are valid until the next read.
 func (d *Document) Ahead() jsonl.Value {
 	if d.i == len(d.buf) {
 		d.load()
@@ -212,14 +210,13 @@ func (d *Document) Ahead() jsonl.Value {
 	return d.buf[d.i:]
 }
 
-// Pass skips that many bytes of what Ahead returns.
+// Pass skips n bytes of the result of Ahead.
 func (d *Document) Pass(n int) {
 	d.line += bytes.Count(d.buf[d.i:d.i+n], []byte{'\n'})
 	d.i += n
 }
 
-// load reads more of the file, if there is more: as much as a window, or else the whole value that
-// is next.
+// load reads more of the file if there is any: a window, or all of the next value if that is larger.
 func (d *Document) load() bool {
 	at, had := d.Offset(), len(d.buf)-d.i
 	switch {
@@ -235,13 +232,13 @@ func (d *Document) load() bool {
 	}
 	d.off, d.i = at, 0
 	if d.err = d.readAt(d.buf, at); d.err != nil {
-		d.buf = nil // it has bytes of another place
+		d.buf = nil // the buffer has bytes of another position
 	}
 	return d.err == nil
 }
 
-// makeRoom makes room for the value at an offset that is longer than the window. It finds the
-// end before it keeps the data, so that the value is in memory only once.
+// makeRoom allocates space for the value at an offset, which exceeds the window. It finds the end before it
+// keeps any data, so the value is in memory only once.
 func (d *Document) makeRoom(at int64) error {
 	var skip jsonl.Skipper
 	end := at
@@ -279,7 +276,7 @@ func (d *Document) readAt(buf []byte, off int64) error {
 	return err
 }
 
-// peek returns the next byte that is no white space.
+// peek returns the next byte that is not white space.
 func (d *Document) peek() (byte, error) {
 	for {
 		if d.i < len(d.buf) && d.buf[d.i] <= ' ' {
@@ -294,7 +291,7 @@ func (d *Document) peek() (byte, error) {
 	}
 }
 
-// skip reads a byte that has to come next.
+// skip reads the next byte, which must be want.
 func (d *Document) skip(want byte) error {
 	switch c, err := d.peek(); {
 	case err != nil:
@@ -306,8 +303,8 @@ func (d *Document) skip(want byte) error {
 	return nil
 }
 
-// next reads what is before the next value of a container, or its end: it reports whether there
-// is one.
+// next reads the separator before the next value of a container, or its end, and reports whether there is a
+// value.
 func (d *Document) next(end byte) (more bool, err error) {
 	sep := d.sep
 	d.sep = ','
@@ -329,7 +326,7 @@ func (d *Document) next(end byte) (more bool, err error) {
 	return err == nil, err
 }
 
-// key reads the name of a member.
+// key reads the name of a field.
 func (d *Document) key() (name string, err error) {
 	key, err := d.Value()
 	if err != nil {
@@ -342,7 +339,7 @@ func (d *Document) key() (name string, err error) {
 	return name, d.skip(':')
 }
 
-// after returns an error if the document is followed by anything.
+// after returns an error if anything follows the document.
 func (d *Document) after() error {
 	if _, err := d.peek(); err == nil {
 		return wrong("text follows its end")
@@ -350,7 +347,7 @@ func (d *Document) after() error {
 	return d.err
 }
 
-// ended is the error for the end of what can be read.
+// ended returns the error for the end of what can be read.
 func (d *Document) ended() error {
 	if d.err != nil {
 		return d.err
@@ -360,7 +357,7 @@ func (d *Document) ended() error {
 
 func wrong(reason string) error { return errors.New("the document is not JSON: " + reason) }
 
-// chunkSize is how many elements of [Chunks] are allocated at a time.
+// chunkSize is the number of elements of [Chunks] per allocation.
 const chunkSize = 512
 
 // Chunks is a list that grows without copying its elements.
@@ -369,10 +366,10 @@ type Chunks[T any] struct {
 	n      int32
 }
 
-// Len is the number of elements.
+// Len returns the number of elements.
 func (c *Chunks[T]) Len() int32 { return c.n }
 
-// At is an element.
+// At returns element k.
 func (c *Chunks[T]) At(k int32) *T { return &c.chunks[k/chunkSize][k%chunkSize] }
 
 // Add appends an element and returns its index.
@@ -388,6 +385,6 @@ func (c *Chunks[T]) Add(one T) int32 {
 
 var seed = maphash.MakeSeed()
 
-// Key returns a hash of an id, by which records are known without a text of each in memory. It is
-// another one in each run.
+// Key returns a hash of an id, so that records can be identified without keeping the text. It differs in each
+// run.
 func Key[T string | []byte](id T) uint64 { return maphash.Bytes(seed, []byte(id)) }

@@ -11,62 +11,62 @@ import (
 	"ctxtool/sessionfmt/rule"
 )
 
-// A Source is what an entry is made of: its lines, and what the index knows of it.
+// A Source is the material for an entry: its lines, and what the index knows about it.
 type Source struct {
 	Kind       jsonl.Kind
-	ID, Parent []byte // texts
-	Part       int    // of the entries that its first line made, from 0
+	ID, Parent []byte // content of the lines
+	Part       int    // index among the entries of its first line, from 0
 	Unanswered bool
 	Kept       Kept          // of a Transform
-	Lines      []jsonl.Value // those that it was made from, in the order in which they were added
-	Spans      []Span        // where they are
-	// Native asks for messages as the agent sends them; see Message.
+	Lines      []jsonl.Value // lines of the entry, in the order in which they were added
+	Spans      []Span        // ranges of the lines
+	// Native requests messages as the agent sends them; see Message.
 	Native bool
-	// To is who the request asks that they are for, if that is known.
+	// To is the model that the messages are for, if known.
 	To rule.Asked
 
-	// Entries are what the lines make: the entry of that part, or those of all parts.
+	// Entries are made from the lines: the one for Part, or all of them.
 	Entries []Entry
-	// Again makes the entry of another part of the same lines. Without it, the lines are read again.
+	// Again makes the entry of another part of the same lines; without it, the lines are read again.
 	Again func()
 
 	made   []byte
-	calls  []byte // the calls of a line: ids and tools
-	caller Span   // that line
+	calls  []byte // ids and tools of the calls of a line
+	caller Span   // range of that line
 }
 
-// An Entry is an entry as pi has it. Its values are valid as long as the lines of its source.
+// An Entry is an entry in pi's shape. Its values are valid as long as the lines of its source.
 type Entry struct {
-	Type jsonl.Value // of an unknown kind, a string
+	Type jsonl.Value // type of an unknown kind, a string
 	Time jsonl.Value
-	// Members are those of the entry besides its head and its messages.
+	// Members are the fields of the entry besides its head and its messages.
 	Members []jsonl.Field
-	// Messages are the message of a message entry, what replaces an edited one, or those of a
+	// Messages holds the message of a message entry, the replacement of an edited one, or the messages of a
 	// Transform.
 	Messages []Message
-	// Transformer names what replaced the messages of a Transform.
+	// Transformer names the program that replaced the messages of a Transform.
 	Transformer, Reason string
 
 	of *Source
 }
 
-// A Message is a message with all of its members. One of unknown role has none.
+// A Message is a message with all of its fields; none if its role is unknown.
 type Message struct {
 	jsonl.Message
 	members []jsonl.Field // in order, besides the role; content has no value
-	// Native is an array of what stands for it in a request of the agent, where that is asked for.
+	// Native is an array of what the agent's request has in place of the message, if requested.
 	Native jsonl.Value
 
 	of *Source
 }
 
-// Reset prepares for other lines.
+// Reset prepares the source for other lines.
 func (s *Source) Reset() {
 	s.Lines, s.Again = s.Lines[:0], nil
 	s.Next()
 }
 
-// Next prepares for another entry of the same lines.
+// Next prepares the source for another entry of the same lines.
 func (s *Source) Next() { s.Entries, s.made = s.Entries[:0], s.made[:0] }
 
 // Add adds an entry.
@@ -81,7 +81,7 @@ func (s *Source) Add() *Entry {
 	return e
 }
 
-// Keep keeps the tools that one of the lines calls, for its results, which mostly follow.
+// Keep remembers the tools that a line calls for its results, which mostly follow.
 func (s *Source) Keep(line int, said []jsonl.Block) {
 	s.caller, s.calls = s.Spans[line], append(s.calls[:0], '\n')
 	for k := range said {
@@ -91,7 +91,8 @@ func (s *Source) Keep(line int, said []jsonl.Block) {
 	}
 }
 
-// Tool is the tool of a call of the second line, if that line is kept. The first one of an id counts.
+// Tool returns the tool of a call on line 2 of the source, if Keep has seen that line. If calls share an id,
+// the first one counts.
 func (s *Source) Tool(call jsonl.Value) (name jsonl.Value, ok bool) {
 	if len(s.Spans) < 2 || s.Spans[1] != s.caller {
 		return nil, false
@@ -101,13 +102,13 @@ func (s *Source) Tool(call jsonl.Value) (name jsonl.Value, ok bool) {
 	return name, true
 }
 
-// Entry is the entry of the source.
+// Entry returns the only entry of the source.
 func (s *Source) Entry() *Entry { return &s.Entries[min(s.Part, len(s.Entries)-1)] }
 
-// Quoted returns a text as a string.
+// Quoted returns a text as a JSON string.
 func (s *Source) Quoted(text string) jsonl.Value { return Quote(s, text) }
 
-// Quote is [Source.Quoted].
+// Quote is [Source.Quoted] for strings and bytes.
 func Quote[T string | []byte](s *Source, text T) jsonl.Value {
 	from := len(s.made)
 	s.made = jsonl.AppendQuoted(s.made, text)
@@ -127,7 +128,7 @@ func (s *Source) Text(v jsonl.Value) jsonl.Value {
 	return s.made[from:len(s.made):len(s.made)]
 }
 
-// Make returns a text of parts that is valid as long as the lines.
+// Make joins parts to a text that is valid as long as the lines.
 func (s *Source) Make(parts ...[]byte) jsonl.Value {
 	from := len(s.made)
 	for _, part := range parts {
@@ -136,14 +137,14 @@ func (s *Source) Make(parts ...[]byte) jsonl.Value {
 	return s.made[from:len(s.made):len(s.made)]
 }
 
-// Set adds a member of the entry, if the value exists.
+// Set adds a field to the entry, if the value exists.
 func (e *Entry) Set(name string, v jsonl.Value) {
 	if v.Exists() {
 		e.Members = append(e.Members, jsonl.Field{Name: name, Value: v})
 	}
 }
 
-// Message adds a message of a kind.
+// Message adds a message of a kind to the entry.
 func (e *Entry) Message(kind jsonl.Kind) *Message {
 	if len(e.Messages) < cap(e.Messages) {
 		e.Messages = e.Messages[:len(e.Messages)+1]
@@ -155,7 +156,7 @@ func (e *Entry) Message(kind jsonl.Kind) *Message {
 	return m
 }
 
-// Set adds a member of the message, if the value exists.
+// Set adds a field to the message, if the value exists.
 func (m *Message) Set(name string, v jsonl.Value) {
 	if !v.Exists() {
 		return
@@ -166,7 +167,7 @@ func (m *Message) Set(name string, v jsonl.Value) {
 	}
 }
 
-// Fields are the members of a message that was written, besides the role.
+// Fields returns the fields of a message that was written, besides the role.
 func (m *Message) Fields(said *jsonl.Message) []jsonl.Field {
 	for k := range m.members {
 		if f := &m.members[k]; f.Name == "content" {
@@ -176,22 +177,22 @@ func (m *Message) Fields(said *jsonl.Message) []jsonl.Field {
 	return m.members
 }
 
-// Body has the content of the message come next among its members.
+// Body makes the content the next field of the message.
 func (m *Message) Body() { m.members = append(m.members, jsonl.Field{Name: "content"}) }
 
 // Add adds a block to the content.
 func (m *Message) Add(b jsonl.Block) { m.Blocks = append(m.Blocks, b) }
 
-// Said adds a block with a text, which is a string or null.
+// Said adds a text block; text is a string or null.
 func (m *Message) Said(text jsonl.String) { m.Add(jsonl.Block{Kind: jsonl.TextBlock, Text: text}) }
 
-// SetText adds a member that is a text.
+// SetText adds a field with a text.
 func (m *Message) SetText(name, text string) { m.Set(name, m.of.Quoted(text)) }
 
-// SetText adds a member that is a text.
+// SetText adds a field with a text.
 func (e *Entry) SetText(name, text string) { e.Set(name, e.of.Quoted(text)) }
 
-// Stop adds why an answer ended, which is known by its calls where the agent does not say.
+// Stop adds the reason why an answer ended; if the agent does not record it, it follows from the calls.
 func (m *Message) Stop(why string) {
 	for range m.Calls {
 		why = cmp.Or(why, "toolUse")
@@ -199,18 +200,18 @@ func (m *Message) Stop(why string) {
 	m.SetText("stopReason", cmp.Or(why, "stop"))
 }
 
-// SetTruth adds a member that is true or false.
+// SetTruth adds a field that is true or false.
 func (m *Message) SetTruth(name string, is bool) { m.Set(name, truth[is]) }
 
 var truth = map[bool]jsonl.Value{true: jsonl.Value("true"), false: jsonl.Value("false")}
 
-// SharedID is the member of an entry that an answer and its copies have in common where copies get ids of their own.
+// SharedID is the field that an answer and its copies share if the copies get ids of their own.
 const SharedID = "sharedId"
 
-// Share sets [SharedID] of the entry, by values that the copies of an answer keep.
+// Share sets [SharedID] of the entry, a hash of values that copies of an answer keep.
 func (e *Entry) Share(kept ...jsonl.Value) { e.Set(SharedID, e.of.Shared(kept...)) }
 
-// Shared is the value of that.
+// Shared returns that hash.
 func (s *Source) Shared(kept ...jsonl.Value) jsonl.Value {
 	hash := uint64(14695981039346656037) // FNV-1a
 	for _, v := range kept {
@@ -223,11 +224,12 @@ func (s *Source) Shared(kept ...jsonl.Value) jsonl.Value {
 	return s.made[from:len(s.made):len(s.made)]
 }
 
-// Stamp returns a time in milliseconds since 1970 as entries have it.
+// Stamp returns a time, given in milliseconds since 1970, as entries spell it.
 func Stamp(ms int64) jsonl.Value {
 	const form = `"2006-01-02T15:04:05.000Z"`
 	at := time.UnixMilli(ms).UTC()
-	b := at.AppendFormat(append(make([]byte, 0, len(form)), '"'), time.RFC3339) // a layout that is formatted fast
+	// a layout with a fast path in package time
+	b := at.AppendFormat(append(make([]byte, 0, len(form)), '"'), time.RFC3339)
 	n := at.Nanosecond() / int(time.Millisecond)
 	return append(b[:len(b)-1], '.', byte('0'+n/100), byte('0'+n/10%10), byte('0'+n%10), 'Z', '"')
 }
@@ -244,19 +246,19 @@ func DataURL(url jsonl.Value) (b jsonl.Block, ok bool) {
 		Mime: slices.Concat(quote, mime, quote)}, true
 }
 
-// SentCall returns a call as Chat Completions has it.
+// SentCall returns a call in the form of Chat Completions.
 func SentCall(id, name, args jsonl.Value) jsonl.Value {
 	function := jsonl.Value("{}").With("name", name).With("arguments", jsonl.AppendQuoted(nil, []byte(args)))
 	return jsonl.Value("{}").With("id", id).With("type", jsonl.Value(`"function"`)).With("function", function)
 }
 
-// Usage returns a usage as pi has it.
+// Usage returns a usage in pi's shape.
 func (s *Source) Usage(u jsonl.Usage, cost jsonl.Value) jsonl.Value {
 	from := len(s.made)
 	for _, n := range []struct {
 		name  string
 		count int64
-		free  bool // left out if it is 0
+		free  bool // omitted if 0
 	}{
 		{`{"input":`, u.Input, false}, {`,"output":`, u.Output, false}, {`,"cacheRead":`, u.CacheRead, false},
 		{`,"cacheWrite":`, u.CacheWrite, false}, {`,"cacheWrite1h":`, u.CacheWrite1h, true},

@@ -6,7 +6,7 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A JSON writes entries as pi does.
+// A JSON writes entries as pi spells them.
 type JSON struct {
 	out  []byte
 	said *jsonl.Message
@@ -14,8 +14,8 @@ type JSON struct {
 	at   jsonl.Cursor
 }
 
-// Append appends an entry of a source. If said is not nil, it is set to the message of the entry,
-// as reading its JSON would, whose size is returned, 0 for none.
+// Append appends an entry of a source. If said is not nil, it is set to the message of the entry, as if read
+// from its JSON; size is the length of that, 0 if there is none.
 func (w *JSON) Append(dst []byte, s *Source, e *Entry, said *jsonl.Message) (out []byte, size int) {
 	w.said, w.size = said, 0
 	w.out = append(dst, `{"type":`...)
@@ -68,20 +68,20 @@ func (w *JSON) raw(s string) { w.out = append(w.out, s...) }
 
 // value appends a value on one line.
 func (w *JSON) value(v jsonl.Value) {
-	if v.IsString() { // has no newline
+	if v.IsString() { // without a newline
 		w.out = append(w.out, v...)
 	} else {
 		w.out = v.AppendOneLine(w.out)
 	}
 }
 
-// member appends a member.
+// member appends a field.
 func (w *JSON) member(name string, v jsonl.Value) {
 	w.out = append(append(append(w.out, '"'), name...), `":`...)
 	w.value(v)
 }
 
-// next appends a member after others, if the value exists.
+// next appends a field after others, if the value exists.
 func (w *JSON) next(name string, v jsonl.Value) {
 	if v.Exists() {
 		w.out = append(w.out, ',')
@@ -89,7 +89,7 @@ func (w *JSON) next(name string, v jsonl.Value) {
 	}
 }
 
-// patch appends one op, which replaces all messages but the prompts kept.
+// patch appends a single op, which replaces all messages except kept prompts.
 func (w *JSON) patch(e *Entry) {
 	w.raw(`,"transformerName":"` + e.Transformer + `","schemaVersion":1,"patch":[{"op":"messages_cached_replace",`)
 	w.raw(`"scope":"cached","invalidateCacheReason":"` + e.Reason + `",`)
@@ -106,7 +106,7 @@ func (w *JSON) patch(e *Entry) {
 	w.raw("]}]")
 }
 
-// message appends a message, with what is sent for it.
+// message appends a message, with its native form.
 func (w *JSON) message(m *Message, native jsonl.Value) {
 	start := len(w.out)
 	sep := ""
@@ -192,7 +192,7 @@ func (w *JSON) block(b *jsonl.Block) {
 	case b.Kind == jsonl.TextBlock, answer && (b.Kind == jsonl.ThinkingBlock || b.Kind == jsonl.CallBlock):
 		said := jsonl.Block{Kind: b.Kind, Raw: raw, Text: b.Text, ID: b.ID, Name: b.Name, Args: args}
 		w.said.Blocks = append(w.said.Blocks, said)
-	default: // not of such a message, or of any kind
+	default: // not valid in this message, or of an unknown kind
 		w.said.ReadBlock(w.at.Reset(raw))
 	}
 }

@@ -13,34 +13,36 @@ import (
 // A Recorded is a request as its agent recorded it beside the conversation
 // (docs/session-format.md 16.9).
 type Recorded struct {
-	Line   int    // of its record, see Numbered
-	At     Span   // likewise
-	ID     string // of the record
-	Source string // what asked: the conversation, a summary, a title
-	Answer string // the id of the line that begins its answer, empty for none
-	// Lacks says why its body cannot be rebuilt, in words; empty if it can. Without a body it has none of what follows.
+	Line   int    // line of its record, see Numbered
+	At     Span   // line of its answer, likewise
+	ID     string // id of the record
+	Source string // purpose of the request: the conversation, a summary, a title
+	Answer string // id of the line that begins its answer; empty for none
+	// Lacks is the reason, in words, why its body cannot be rebuilt; empty if it can. Without a body the fields
+	// below are empty.
 	Lacks string
 
-	Head  []jsonl.Field // the fields of its body besides the messages, sorted, without marks for the cache
+	Head  []jsonl.Field // fields of its body besides the messages, sorted, without cache marks
 	Marks []Mark
-	Sent  *Sent // its messages, without marks for the cache
-	// Missing are fields of the body that the agent says it did not record; Beyond are those that it never records.
+	Sent  *Sent // its messages, without cache marks
+	// Missing lists fields of the body that the agent states it did not record; Beyond, those that it never
+	// records.
 	Missing []string
 	Beyond  []Beyond
 
-	Body  Body // reads it
+	Body  Body // reads the body
 	proof Proof
 }
 
-// A Body reads what recorded requests name.
+// A Body reads what recorded requests refer to.
 type Body interface {
-	// Turn returns a message, without marks for the cache.
+	// Turn returns a message, without cache marks.
 	Turn(of Digest) (Turn, error)
-	// Prove compares a request that can be rebuilt with its digest. It is fastest in the order of the file.
+	// Prove compares a request that can be rebuilt with its digest. It is fastest in file order.
 	Prove(r *Recorded) (Proof, error)
-	// Prompt returns the sections of its system prompt, and its tools, as entries have them.
+	// Prompt returns the sections of the system prompt, and the tools, in the form of entries.
 	Prompt(r *Recorded) (sections []Section, tools []jsonl.Value)
-	// Messages yields its messages as entries have them.
+	// Messages yields the messages in the form of entries.
 	Messages(r *Recorded) iter.Seq2[Shown, error]
 }
 
@@ -53,24 +55,24 @@ type Shown struct {
 // A Section is a named text of a system prompt.
 type Section struct{ Name, Text string }
 
-// Beyond names a field of a body that no record has, and tells what it is.
+// Beyond names and describes a field of the body that no record has.
 type Beyond struct{ Field, Reason string }
 
-// A Mark asks for the cache in a place of a body.
+// A Mark asks the provider to cache the body up to a place.
 type Mark struct {
-	Path  []jsonl.Value // names and indexes
+	Path  []jsonl.Value // names and indexes from the root
 	Value jsonl.Value
 }
 
-// A Sketch is what the record of a request names: enough to compare it with another one, without the texts of its
-// messages and without proof.
+// A Sketch is what the record of a request names: enough to compare it with another one, without the texts of
+// its messages and without proof.
 type Sketch struct {
-	Params jsonl.Value // the fields of its body besides system prompt, tools and messages
+	Params jsonl.Value // fields of its body besides system prompt, tools and messages
 	Prompt *PromptSketch
 	Sent   *Sent
 }
 
-// A PromptSketch is the system prompt and the tools of requests, as entries have them.
+// A PromptSketch is the system prompt and the tools of requests, in the form of entries.
 type PromptSketch struct {
 	Sections []Section
 	Tools    []jsonl.Value
@@ -79,33 +81,33 @@ type PromptSketch struct {
 // A Digest is the SHA-256 of a canonical text.
 type Digest = [sha256.Size]byte
 
-// Lines are the lines of a file.
+// Lines gives access to the lines of a file.
 type Lines struct {
 	All  func(yield func(l Numbered) bool)
-	Read func(at Span) (jsonl.Value, error) // a line again, valid until the next
+	Read func(at Span) (jsonl.Value, error) // reads a line again, valid until the next call
 }
 
-// A Numbered is a line of a file. Its value is valid during the call.
+// A Numbered is a line with its number. Its value is valid during the call.
 type Numbered struct {
-	Number int // from 1; below 1 it stands in a file that this one continues
+	Number int // from 1; below 1 in a file that this one continues
 	At     Span
 	Value  jsonl.Value
 }
 
-// Sent are the messages of a request, by their digests: the first ones of another, and more.
+// Sent lists the messages of a request by digest: some of the first messages of another request, then more.
 type Sent struct {
 	base *Sent
-	keep int // of the base's
+	keep int // number of messages of the base
 	tail []Digest
 }
 
-// NewSent returns the messages of a request that begins with those of another; nil for none.
+// NewSent returns the messages of a request that begins with the first keep messages of base, which may be nil.
 func NewSent(base *Sent, keep int, tail []Digest) *Sent { return &Sent{base, keep, tail} }
 
-// Len is the number of messages.
+// Len returns the number of messages.
 func (s *Sent) Len() int { return s.keep + len(s.tail) }
 
-// From returns the messages from an index on.
+// From returns the digests of the messages from an index on.
 func (s *Sent) From(k int) (all []Digest) {
 	var parts [][]Digest
 	for end := s.Len(); s != nil && end > k; s = s.base {
@@ -120,8 +122,7 @@ func (s *Sent) From(k int) (all []Digest) {
 	return all
 }
 
-// Shared is how many leading messages are known to be the same as those of another request, which it
-// builds on.
+// Shared returns how many leading messages are certainly those of another request, because it builds on that.
 func (s *Sent) Shared(other *Sent) int {
 	if s.base == nil || s.base != other {
 		return 0
@@ -129,22 +130,22 @@ func (s *Sent) Shared(other *Sent) int {
 	return s.keep
 }
 
-// A Proof is what a recorded request says of what was sent.
+// A Proof is the result of comparing a recorded request with its digest.
 type Proof string
 
-// The proofs.
+// Results of a comparison.
 const (
-	Proved   Proof = "proved"   // its digest holds: this was sent
-	Cut      Proof = "cut"      // the digest of what the agent shortened holds: more was sent
-	Withheld Proof = "withheld" // the digest does not hold, and fields were not recorded
-	Unproved Proof = "unproved" // the digest does not hold
+	Proved   Proof = "proved"   // the digest matches: this was sent
+	Cut      Proof = "cut"      // the digest of what the agent shortened matches: more was sent
+	Withheld Proof = "withheld" // the digest does not match, and fields were not recorded
+	Unproved Proof = "unproved" // the digest does not match
 	Gone     Proof = "gone"     // it cannot be rebuilt, see Lacks
 )
 
-// Exact reports whether a body is what was sent, or all that the agent sent of itself.
+// Exact reports whether the body is what was sent, or all of it that the agent itself wrote.
 func (p Proof) Exact() bool { return p == Proved || p == Cut }
 
-// Proof compares the request with its digest, once. It is fastest in the order of the file.
+// Proof compares the request with its digest, once. It is fastest in file order.
 func (r *Recorded) Proof() (p Proof, err error) {
 	if r.Lacks != "" {
 		return Gone, nil
@@ -155,7 +156,7 @@ func (r *Recorded) Proof() (p Proof, err error) {
 	return r.proof, err
 }
 
-// Doubt says, after Proof, why a request is not proved, in words; empty if it is.
+// Doubt returns, after Proof, the reason in words why a request is not proved; empty if it is.
 func (r *Recorded) Doubt() string {
 	switch {
 	case r.Lacks != "":
@@ -176,7 +177,7 @@ func (r *Recorded) Unrecorded() (names []string) {
 	return names
 }
 
-// Field returns a field of the body besides the messages, without marks for the cache.
+// Field returns a field of the body besides the messages, without cache marks.
 func (r *Recorded) Field(name string) jsonl.Value {
 	for _, f := range r.Head {
 		if f.Name == name {
@@ -186,7 +187,7 @@ func (r *Recorded) Field(name string) jsonl.Value {
 	return nil
 }
 
-// Marked returns a field of the body with its marks for the cache.
+// Marked returns a field of the body with its cache marks.
 func (r *Recorded) Marked(f jsonl.Field) jsonl.Value {
 	for _, m := range r.Marks {
 		if len(m.Path) > 0 && m.Path[0].Is(f.Name) {
@@ -196,7 +197,8 @@ func (r *Recorded) Marked(f jsonl.Field) jsonl.Value {
 	return f.Value
 }
 
-// FirstMarked is the index of the first message with a mark, and their number if there is none.
+// FirstMarked returns the index of the first message with a cache mark, or the number of messages if none has
+// one.
 func (r *Recorded) FirstMarked() int {
 	first := int64(r.Sent.Len())
 	for _, m := range r.Marks {
@@ -207,7 +209,7 @@ func (r *Recorded) FirstMarked() int {
 	return int(first)
 }
 
-// HasMark reports whether message k has a mark for the cache.
+// HasMark reports whether message k has a cache mark.
 func (r *Recorded) HasMark(k int) bool {
 	at := strconv.Itoa(k)
 	return slices.ContainsFunc(r.Marks, func(m Mark) bool {
@@ -215,7 +217,7 @@ func (r *Recorded) HasMark(k int) bool {
 	})
 }
 
-// MarkedTurn returns the JSON of message k with its marks for the cache.
+// MarkedTurn returns the JSON of message k with its cache marks.
 func (r *Recorded) MarkedTurn(k int, text []byte) jsonl.Value {
 	for _, m := range r.Marks {
 		if len(m.Path) > 1 && m.Path[0].Is("messages") && string(m.Path[1]) == strconv.Itoa(k) {
@@ -225,7 +227,7 @@ func (r *Recorded) MarkedTurn(k int, text []byte) jsonl.Value {
 	return text
 }
 
-// setMark sets a mark on the object at the end of a path. A path that does not exist marks nothing.
+// setMark sets a mark on the object at the end of a path. A path that does not exist changes nothing.
 func setMark(v jsonl.Value, path []jsonl.Value, mark jsonl.Value) jsonl.Value {
 	if len(path) == 0 {
 		if !v.IsObject() {
@@ -247,7 +249,7 @@ func setMark(v jsonl.Value, path []jsonl.Value, mark jsonl.Value) jsonl.Value {
 	return List(all...)
 }
 
-// Turns yields the messages of the request from an index on, without marks for the cache.
+// Turns yields the messages of the request from an index on, without cache marks.
 func (r *Recorded) Turns(from int) iter.Seq2[Turn, error] {
 	return func(yield func(Turn, error) bool) {
 		for _, of := range r.Sent.From(from) {
@@ -258,7 +260,7 @@ func (r *Recorded) Turns(from int) iter.Seq2[Turn, error] {
 	}
 }
 
-// Items yields the messages of the request, in the provider's form.
+// Items yields the messages of the request in the provider's form.
 func (r *Recorded) Items(yield func(jsonl.Value, error) bool) {
 	for t, err := range r.Turns(0) {
 		if err != nil {
@@ -271,8 +273,8 @@ func (r *Recorded) Items(yield func(jsonl.Value, error) bool) {
 	}
 }
 
-// Unlike compares messages from an index on with those of the request. It returns the index of the
-// first that differs, and -1 if none does.
+// Unlike returns the index of the first of these messages, from an index on, that differs from the request; -1
+// if none does.
 func (r *Recorded) Unlike(turns []Turn, from int) int {
 	sent := r.Sent.From(from)
 	for k, t := range turns[min(from, len(turns)):] {

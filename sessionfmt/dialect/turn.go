@@ -12,14 +12,14 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A Turn is a message of a request, in canonical spelling.
+// A Turn is a message of a request, in canonical spelling (docs/session-format.md 16.9).
 type Turn struct {
 	Role   jsonl.Value
-	Parts  []jsonl.Value // of its content, without marks for the cache
-	Fields []jsonl.Field // others, sorted by name
+	Parts  []jsonl.Value // parts of its content, without cache marks
+	Fields []jsonl.Field // other fields, sorted by name
 }
 
-// Digest is the digest of its canonical text.
+// Digest returns the digest of its canonical text.
 func (t Turn) Digest() Digest {
 	h := sha256.New()
 	t.WriteCanonical(h)
@@ -43,7 +43,7 @@ func TurnOf(m jsonl.Value) (t Turn) {
 	return t
 }
 
-// AppendJSON appends the message, its role first.
+// AppendJSON appends the message with its role first.
 func (t Turn) AppendJSON(dst []byte) []byte {
 	dst = append(append(append(dst, `{"role":`...), t.Role...), `,"content":`...)
 	dst = append(dst, List(t.Parts...)...)
@@ -59,7 +59,7 @@ func (t Turn) AppendCanonical(dst []byte) []byte {
 	return AppendSorted(dst, append(own, t.Fields...))
 }
 
-// WriteCanonical writes the message to a hash as AppendCanonical appends it.
+// WriteCanonical writes to a hash what AppendCanonical appends.
 func (t Turn) WriteCanonical(to hash.Hash) {
 	if t.Fields != nil {
 		to.Write(t.AppendCanonical(nil))
@@ -77,7 +77,7 @@ func (t Turn) WriteCanonical(to hash.Hash) {
 	to.Write(append(append([]byte(`],"role":`), t.Role...), '}'))
 }
 
-// List is an array of values.
+// List joins values to an array.
 func List(of ...jsonl.Value) jsonl.Value {
 	all := jsonl.Value{'['}
 	for k, v := range of {
@@ -89,8 +89,8 @@ func List(of ...jsonl.Value) jsonl.Value {
 	return append(all, ']')
 }
 
-// CanonicalParts are the parts of a content in canonical spelling, without marks for the cache. A
-// text is one part.
+// CanonicalParts returns the parts of a content in canonical spelling, without cache marks. A text counts as
+// one part.
 func CanonicalParts(content jsonl.Value) (parts []jsonl.Value) {
 	EachPart(content, func(p jsonl.Value) {
 		parts = append(parts, AppendPart(make([]byte, 0, len(p)+len(`{"text":,"type":"text"}`)), p))
@@ -98,7 +98,7 @@ func CanonicalParts(content jsonl.Value) (parts []jsonl.Value) {
 	return parts
 }
 
-// EachPart calls see with each part of a content, as it stands. A text is one part.
+// EachPart passes each part of a content to see, as spelled. A text counts as one part.
 func EachPart(content jsonl.Value, see func(part jsonl.Value)) {
 	if content.IsString() {
 		see(content)
@@ -109,7 +109,7 @@ func EachPart(content jsonl.Value, see func(part jsonl.Value)) {
 	}
 }
 
-// AppendPart appends a part of a content in canonical spelling, without marks for the cache.
+// AppendPart appends a part of a content in canonical spelling, without cache marks.
 func AppendPart(dst []byte, p jsonl.Value) []byte {
 	if p.IsString() {
 		return append(appendText(append(dst, `{"text":`...), p), `,"type":"text"}`...)
@@ -117,12 +117,12 @@ func AppendPart(dst []byte, p jsonl.Value) []byte {
 	return AppendCanonical(dst, p, false)
 }
 
-// CacheMark is the member by which a client asks the provider to cache what comes before.
+// CacheMark is the field by which a client asks the provider to cache everything up to it.
 const CacheMark = "cache_control"
 
-// AppendCanonical appends a value without white space, with the members of objects sorted by the
-// UTF-16 units of their names, texts as JSON.stringify spells them, and numbers as they stand.
-// Without marks it leaves out those for the cache, at any depth.
+// AppendCanonical appends a value without white space, with the fields of objects sorted by the UTF-16 units of
+// their names, texts as JSON.stringify spells them, and numbers as they are. Unless marks is set it omits cache
+// marks, at any depth.
 func AppendCanonical(dst []byte, v jsonl.Value, marks bool) []byte {
 	switch {
 	case v.IsString():
@@ -165,7 +165,8 @@ func appendText(dst []byte, v jsonl.Value) []byte {
 	return jsonl.AppendQuoted(dst, v.Exact())
 }
 
-// stringified reports whether a string is known to be spelled as JSON.stringify does: most are, as it wrote them.
+// stringified reports whether a string is certainly spelled as by JSON.stringify. Most are, since it wrote
+// them.
 func stringified(v jsonl.Value) bool {
 	for i := 0; i < len(v); i++ {
 		if v[i] != '\\' {
@@ -178,7 +179,7 @@ func stringified(v jsonl.Value) bool {
 	return utf8.Valid(v)
 }
 
-// isControl reports whether four digits are those of a control character that has no shorter escape, as
+// isControl reports whether four hex digits are those of a control character without a shorter escape, as
 // JSON.stringify spells them.
 func isControl(digits []byte) bool {
 	high, low := digits[2], digits[3]
@@ -187,7 +188,7 @@ func isControl(digits []byte) bool {
 		(low >= '0' && low <= '9' || low >= 'a' && low <= 'f')
 }
 
-// AppendSorted appends an object of fields whose values are in canonical spelling.
+// AppendSorted appends an object of these fields, whose values are in canonical spelling.
 func AppendSorted(dst []byte, fields []jsonl.Field) []byte {
 	SortFields(fields)
 	return jsonl.AppendObject(dst, fields...)
@@ -198,8 +199,8 @@ func SortFields(fields []jsonl.Field) {
 	slices.SortFunc(fields, func(a, b jsonl.Field) int { return compareNames(a.Name, b.Name) })
 }
 
-// compareNames orders names by their UTF-16 units, as JavaScript sorts. Bytes of UTF-8 are in another order only where
-// one of them begins a character from U+E000 on.
+// compareNames orders names by their UTF-16 units, as JavaScript sorts. UTF-8 bytes sort differently only if
+// one name has a character from U+E000 on.
 func compareNames(a, b string) int {
 	high := func(c rune) bool { return c >= 0xE000 }
 	if bytes.ContainsFunc([]byte(a), high) || bytes.ContainsFunc([]byte(b), high) {

@@ -21,17 +21,17 @@ type Cursor struct {
 	i       int
 	scan    Scanner
 	compact minifier
-	once    bool // the cursor is not read on after a loop that was left
+	once    bool // the cursor does not read on after a loop that ended early
 	broken  bool // the text is not JSON
 }
 
-// Reset places the cursor before v, and returns it.
+// Reset moves the cursor to the beginning of v, and returns the cursor.
 func (c *Cursor) Reset(v Value) *Cursor {
 	c.b, c.i, c.broken = v, SkipSpace(v, 0), false
 	return c
 }
 
-// end is an offset that scanning gave. If the text is broken there, nothing follows.
+// end checks an offset returned by scanning. If the text is not JSON there, nothing more is read.
 func (c *Cursor) end(at int) int {
 	if at < 0 {
 		at, c.broken = len(c.b), true
@@ -39,8 +39,8 @@ func (c *Cursor) end(at int) int {
 	return at
 }
 
-// Once is Reset for a reader that does not read on after it has left a loop, so that the rest
-// of the value need not be skipped.
+// Once is Reset for a reader that stops after leaving a loop, so that the rest of the value need not be
+// skipped.
 func (c *Cursor) Once(v Value) *Cursor {
 	c.once = true
 	return c.Reset(v)
@@ -57,8 +57,7 @@ func (c *Cursor) Peek() byte {
 // Offset returns the cursor's position, in bytes from the start of the value.
 func (c *Cursor) Offset() int { return c.i }
 
-// Since returns the JSON from an offset to the cursor's position, and nothing if the text is
-// broken there.
+// Since returns the JSON from an offset to the cursor's position; nothing if the text is not JSON there.
 func (c *Cursor) Since(offset int) Value {
 	if c.broken {
 		return nil
@@ -73,7 +72,7 @@ func (c *Cursor) Value() Value {
 	case start >= len(c.b):
 		c.broken = true
 		return nil
-	case c.b[start] == '"': // as most are
+	case c.b[start] == '"': // as most values are
 		c.i, _, _ = scanString(c.b, start)
 	default:
 		c.i = c.scan.value(c.b, start)
@@ -85,13 +84,13 @@ func (c *Cursor) Value() Value {
 	return Value(c.b[start:c.i])
 }
 
-// String reads the next value, and keeps what reading shows of a string's length.
+// String reads the next value, and keeps what reading reveals about a string's length.
 func (c *Cursor) String() (s String) {
 	c.into(&s)
 	return s
 }
 
-// into is String, without a copy of what it returns, which takes as long as reading a short string.
+// into is String without copying the result, which takes as long as reading a short string.
 func (c *Cursor) into(s *String) {
 	if c.Peek() != '"' {
 		s.Value, s.extra, s.wide = c.Value(), 0, false
@@ -106,14 +105,14 @@ func (c *Cursor) into(s *String) {
 	s.Value, s.extra, s.wide = Value(c.b[start:end]), extra, wide
 }
 
-// Minify returns a value as AppendMinified writes it, valid until the next call.
+// Minify returns a value in the spelling of AppendMinified, valid until the next call.
 func (c *Cursor) Minify(v Value) []byte {
 	c.compact.out = scratch.Reset(c.compact.out)
 	c.compact.run(v)
 	return c.compact.out
 }
 
-// AppendStringified appends JSON.stringify(JSON.stringify(v)), and returns it.
+// AppendStringified appends JSON.stringify(JSON.stringify(v)), and also returns it.
 func (c *Cursor) AppendStringified(dst []byte, v Value) (out []byte, s String) {
 	from := len(dst)
 	dst = append(dst, '"')
@@ -123,8 +122,8 @@ func (c *Cursor) AppendStringified(dst []byte, v Value) (out []byte, s String) {
 	return dst, s
 }
 
-// Members yields the keys of the next object, without quotes; the field's value is then the
-// next value. Any other value is skipped.
+// Members yields the keys of the next object, without quotes; the field's value is then next. Any other value
+// is skipped.
 func (c *Cursor) Members(yield func(key []byte) bool) {
 	start := c.i
 	for i, more := c.opens('{'); more; more = c.next(&i, '}') {
@@ -135,8 +134,8 @@ func (c *Cursor) Members(yield func(key []byte) bool) {
 	}
 }
 
-// opens moves to the first member or element of the next object or array, at i. Any other value is skipped,
-// as one that is empty is.
+// opens moves to the first field or element of the next object or array, at i. It skips any other value, and an
+// empty container.
 func (c *Cursor) opens(with byte) (i int, ok bool) {
 	if c.Peek() != with {
 		c.Value()
@@ -149,7 +148,7 @@ func (c *Cursor) opens(with byte) (i int, ok bool) {
 	return i, true
 }
 
-// name reads the name of the member at i, without quotes, and moves to its value.
+// name reads the name of the field at i, without quotes, and moves to its value.
 func (c *Cursor) name(i int) (name []byte, ok bool) {
 	end, extra, colon := c.key(i)
 	if colon < 0 {
@@ -164,15 +163,15 @@ func (c *Cursor) name(i int) (name []byte, ok bool) {
 	return name, true
 }
 
-// Fields reads several members of the next object in one pass: it sets dst[k] to the one called
-// names[k], if there is one. Any other value is skipped.
+// Fields reads several fields of the next object in one pass: it sets dst[k] to the field called names[k], if
+// there is one. Any other value is skipped.
 func (c *Cursor) Fields(dst []String, names ...string) {
 	for key := range c.Members {
 		c.Field(key, dst, names...)
 	}
 }
 
-// Field is Fields for the member of that key, which is next.
+// Field is Fields for a field whose key was read and whose value is next.
 func (c *Cursor) Field(key []byte, dst []String, names ...string) {
 	for k, name := range names {
 		if string(key) == name {
@@ -182,7 +181,7 @@ func (c *Cursor) Field(key []byte, dst []String, names ...string) {
 	}
 }
 
-// key reads the name of a member, and the colon after it, which ends negative if they are none.
+// key reads the name of a field and the colon after it; end is negative if there is none.
 func (c *Cursor) key(i int) (end, extra, colon int) {
 	if i >= len(c.b) || c.b[i] != '"' {
 		return 0, 0, fail(i, failKey)
@@ -193,7 +192,7 @@ func (c *Cursor) key(i int) (end, extra, colon int) {
 	return end, extra, scanColon(c.b, end)
 }
 
-// next moves to the next member or element, at i, or after the end of the container.
+// next moves to the next field or element, at i, or after the end of the container.
 func (c *Cursor) next(i *int, end byte) (more bool) {
 	at := SkipSpace(c.b, c.i)
 	switch {
@@ -210,7 +209,7 @@ func (c *Cursor) next(i *int, end byte) (more bool) {
 }
 
 // Enter descends by name through nested objects of valid text, to the first field of each name, and reports
-// whether all are there. Its value is then the next one.
+// whether all exist. The value of the last one is then next.
 func (c *Cursor) Enter(names ...string) bool {
 	for _, name := range names {
 		if !c.enter(name) {
@@ -220,7 +219,7 @@ func (c *Cursor) Enter(names ...string) bool {
 	return true
 }
 
-// enter is Enter for one name.
+// enter is Enter for a single name.
 func (c *Cursor) enter(name string) bool {
 	if c.Peek() != '{' {
 		return false
@@ -268,25 +267,24 @@ func (c *Cursor) step(more bool, at, start int) bool {
 	return more
 }
 
-// fields names the fields of an object to read, and receives their raw values. Of equal names
-// the last counts, as in JavaScript. At most one field, names[nested], is itself read as
-// fields.
+// fields names the fields of an object to read, and receives their raw values. If names are equal, the last
+// field counts, as in JavaScript. At most one field, names[nested], is itself read as fields.
 type fields struct {
 	names  []string
-	vals   []Value // nil where absent; parallel to names
+	vals   []Value // nil if absent; parallel to names
 	nested int     // index into names, or -1
 	inner  *fields
-	// parts reads the elements of an array, the field names[listed]: those that are objects, else nothing.
+	// parts reads the elements of an array, the field names[listed], as far as they are objects.
 	listed int
 	parts  *fields
-	// known are the names of further members; strange reports that there was another one.
+	// known lists names of further fields; strange reports a field with any other name.
 	known   []string
 	strange bool
-	// places finds names without comparing each; nil for few.
+	// places finds names without comparing each of them; nil if there are few.
 	places *places
 }
 
-// places has, by the hash of a name, its index + 1: 0 if there is none, and several if there is more than one.
+// places maps the hash of a name to its index + 1; 0 if there is none, several if names collide.
 type places [64]uint8
 
 const several = 255
@@ -344,7 +342,7 @@ func (f *fields) match(key []byte, escaped bool) int {
 	return indexOf(f.names, key)
 }
 
-// indexOf returns the index of the name that is spelled so, with its quotes.
+// indexOf returns the index of the name with that spelling, in quotes.
 func indexOf(names []string, key []byte) int {
 	for k, want := range names {
 		if len(want) == len(key)-2 && want == string(key[1:len(key)-1]) {
@@ -418,7 +416,7 @@ func (s *Scanner) object(b []byte, i int, f *fields) int {
 	}
 }
 
-// list reads the array at b[i] into the parts of f, as object does.
+// list reads the array at b[i] into the parts of f, like object.
 func (s *Scanner) list(b []byte, i int, f *fields) int {
 	if i = SkipSpace(b, i+1); i < len(b) && b[i] == ']' {
 		return i + 1

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// A Field is a field of an object: its name, and its raw value.
+// A Field is a field of an object: its name and its raw value.
 type Field struct {
 	Name  string
 	Value Value
@@ -55,7 +55,7 @@ func (v Value) AppendEdited(dst []byte, fields ...Field) []byte {
 	return append(dst, v[prev:]...)
 }
 
-// AppendObject appends an object of the fields that exist.
+// AppendObject appends an object of those fields that exist.
 func AppendObject(dst []byte, fields ...Field) []byte {
 	dst = append(dst, '{')
 	for _, f := range fields {
@@ -66,7 +66,7 @@ func AppendObject(dst []byte, fields ...Field) []byte {
 	return append(dst, '}')
 }
 
-// With adds a member to an object that nothing else has, if the value exists.
+// With adds a field to an object that nothing else refers to, if the value exists.
 func (v Value) With(name string, member Value) Value {
 	if !member.Exists() {
 		return v
@@ -74,7 +74,7 @@ func (v Value) With(name string, member Value) Value {
 	return append(Field{name, member}.append(v[:len(v)-1], len(v) > len("{}")), '}')
 }
 
-// append appends the field, with a comma if others precede it.
+// append appends the field, after a comma if others precede it.
 func (f Field) append(dst []byte, comma bool) []byte {
 	if comma {
 		dst = append(dst, ',')

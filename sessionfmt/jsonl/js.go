@@ -17,8 +17,8 @@ import (
 // This file implements what JavaScript does differently from Go (docs/session-format.md 13):
 // lengths in UTF-16 units, JSON.stringify, key order, trim, and dates.
 
-// Units returns the length of a string in UTF-16 code units, counting an escape as what it
-// stands for. Other values have length 0.
+// Units returns the length of a string in UTF-16 code units; an escape counts as the character that it
+// represents. Other values have length 0.
 func (v Value) Units() int {
 	if !v.IsString() {
 		return 0
@@ -30,8 +30,8 @@ func (v Value) Units() int {
 // Units returns the length of a UTF-8 text in UTF-16 code units.
 func Units[T string | []byte](text T) int { return len(text) - wideExtra([]byte(text)) }
 
-// wideExtra returns by how much a UTF-8 text is longer in bytes than in UTF-16 units: one per
-// continuation byte, minus one per four-byte sequence.
+// wideExtra returns by how many bytes a UTF-8 text exceeds its length in UTF-16 units: one per continuation
+// byte, minus one per four-byte sequence.
 func wideExtra(b []byte) int {
 	more, four := wideParts(b)
 	return more - four
@@ -96,7 +96,7 @@ func appendUnit(dst []byte, u uint16) []byte {
 	return appendQuotedRune(dst, rune(u))
 }
 
-// AppendQuoted appends s as JSON.stringify spells it. It may have lone surrogates; see Exact.
+// AppendQuoted appends s as JSON.stringify spells it. s may have lone surrogates; see Exact.
 func AppendQuoted[T string | []byte](dst []byte, s T) []byte {
 	dst = append(dst, '"')
 	for i := 0; i < len(s); {
@@ -118,8 +118,8 @@ func AppendQuoted[T string | []byte](dst []byte, s T) []byte {
 	return append(dst, '"')
 }
 
-// appendEscaped appends JSON as it stands in a string: it has no control characters, so that only quotes and
-// backslashes are escaped. extra is their number, and wide reports bytes above 0x7f.
+// appendEscaped appends JSON as the content of a string. It has no control characters, so only quotes and
+// backslashes need escapes; extra is their number, and wide reports bytes above 0x7f.
 func appendEscaped(dst, text []byte) (out []byte, extra int, wide bool) {
 	var high uint64
 	done := 0
@@ -146,7 +146,7 @@ func appendEscaped(dst, text []byte) (out []byte, extra int, wide bool) {
 	return append(dst, text[done:]...), extra, high&msb != 0
 }
 
-// UTF8 returns a text with U+FFFD for each lone surrogate, see Exact, and each invalid byte.
+// UTF8 returns a text with U+FFFD in place of each lone surrogate, see Exact, and each invalid byte.
 func UTF8(text string) string {
 	if utf8.ValidString(text) {
 		return text
@@ -160,8 +160,8 @@ func UTF8(text string) string {
 	return string(out)
 }
 
-// decode returns the first character of a text, and its length. It may be a lone surrogate. The
-// halves of a pair that came together when texts were joined are one character.
+// decode returns the first character of a text, which may be a lone surrogate, and its length. Halves of a pair
+// that met when texts were joined are one character.
 func decode(s string) (r rune, n int) {
 	if r, n = utf8.DecodeRuneInString(s); r != utf8.RuneError || n > 1 {
 		return r, n
@@ -175,7 +175,7 @@ func decode(s string) (r rune, n int) {
 	return r, surrogatePair / 2
 }
 
-// surrogatePair is the length of two surrogates by themselves.
+// surrogatePair is the length of two surrogates that are encoded separately.
 const surrogatePair = 6
 
 // surrogate returns the lone surrogate at the beginning of a text, 0 for none.
@@ -242,17 +242,16 @@ func isJSSpace(r rune) bool {
 	return r > 0xff && unicode.Is(unicode.Zs, r)
 }
 
-// Millis returns the time of an ISO 8601 string in milliseconds since 1970. Unlike JavaScript's
-// Date, it reads a time without offset as UTC, so that the result does not depend on the
-// machine. pi always writes the offset.
+// Millis returns the time of an ISO 8601 string in milliseconds since 1970. Unlike JavaScript's Date, it reads
+// a time without offset as UTC, so that the result does not depend on the machine. pi always writes the offset.
 func (v Value) Millis() (ms int64, ok bool) {
 	if !v.IsString() {
 		return 0, false
 	}
-	if t := (time.Time{}); t.UnmarshalText(v[1:len(v)-1]) == nil { // as pi writes it, and without copying it
+	if t := (time.Time{}); t.UnmarshalText(v[1:len(v)-1]) == nil { // pi's spelling, read without a copy
 		return t.UnixMilli(), true
 	}
-	if t := (time.Time{}); v.hasNoZone() { // as Python writes it
+	if t := (time.Time{}); v.hasNoZone() { // Python's spelling
 		var text [40]byte
 		zoned := append(append(text[:0], v[1:len(v)-1]...), 'Z')
 		if zoned[len("2006-01-02")] = 'T'; t.UnmarshalText(zoned) == nil {
@@ -268,11 +267,10 @@ func (v Value) Millis() (ms int64, ok bool) {
 	return 0, false
 }
 
-// Date returns the time of a date made of a value, in milliseconds since 1970, as JavaScript's Date
-// does: a number is one already, null, false and true are the numbers 0, 0 and 1. Of strings it reads
-// those that Millis reads.
+// Date returns the date made of a value, in milliseconds since 1970, as JavaScript's Date does: a number is
+// itself, null, false and true are 0, 0 and 1. Strings are read as by Millis.
 func (v Value) Date() (ms int64, ok bool) {
-	const most = 8.64e15 // of a Date
+	const most = 8.64e15 // limit of a Date
 	switch {
 	case v.IsNumber():
 		f, ok := v.Float()
@@ -285,7 +283,7 @@ func (v Value) Date() (ms int64, ok bool) {
 	return v.Millis()
 }
 
-// hasNoZone reports whether a string has the length of a day and a time, and no zone.
+// hasNoZone reports whether a string has the length of a day and a time without a zone.
 func (v Value) hasNoZone() bool {
 	const least, most = len(`"2006-01-02 15:04:05"`), len(`"2006-01-02 15:04:05.000000000"`)
 	return least <= len(v) && len(v) <= most && (v[11] == ' ' || v[11] == 'T') && !bytes.ContainsAny(v[12:], "Z+-")
@@ -294,5 +292,5 @@ func (v Value) hasNoZone() bool {
 var isoLayouts = []string{
 	time.RFC3339Nano, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05", "2006-01-02T15:04",
 	"2006-01-02", "2006-01", "2006",
-	"2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05", // as Python prints them
+	"2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05", // Python's spelling
 }

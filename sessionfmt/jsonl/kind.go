@@ -9,10 +9,10 @@ import (
 	"unicode/utf8"
 )
 
-// A Kind is what an entry is: its type and, for a message, its role.
+// A Kind is the kind of an entry: its type and, for a message, its role.
 type Kind uint8
 
-// The kinds of entries. Messages by role come first.
+// Kinds of entries. Messages by role come first.
 const (
 	System Kind = iota
 	User
@@ -39,21 +39,21 @@ const (
 	Label
 	SessionInfo
 	UsageEntry
-	ChildUsage // child_usage_attributed of a variant of pi: the usage of an answer with that of a sub-agent
-	Deletion   // context_compaction of one: entries are left out
-	Reset      // reset or reset_boundary of one: all entries before the kept ones are left out
-	Tier       // service_tier_change of one; this and the following four change nothing
+	ChildUsage // child_usage_attributed of a variant of pi: the usage of an answer plus that of a sub-agent
+	Deletion   // context_compaction of a variant: leaves out entries
+	Reset      // reset or reset_boundary of a variant: leaves out all entries before the kept ones
+	Tier       // service_tier_change of a variant; this and the next four have no effect
 	Status     // agent_status
 	State      // session_state
 	Git        // git_state
-	Retitled   // title_change: a name of the session
+	Retitled   // title_change: sets the session's name
 	Header     // a session record; only the first is the header
-	Slot       // title of a variant of pi: the session's name, in a line before the header
+	Slot       // title of a variant of pi: the session's name, on a line before the header
 	Unknown    // an object of unknown type
 	Scalar     // a JSON value that is not an object
 )
 
-// kinds holds every kind's entry type and role, in the order of the constants.
+// kinds lists the entry type and role of every kind, in the order of the constants.
 var kinds = [256]struct{ typ, role string }{
 	System:            {"message", "system"},
 	User:              {"message", "user"},
@@ -114,7 +114,7 @@ func (k Kind) Replaceable() bool {
 	return false
 }
 
-// MayPay reports whether a record of that kind can be a call of a model, or name a usage.
+// MayPay reports whether a record of that kind can record a model call or a usage.
 func (k Kind) MayPay() bool {
 	switch k {
 	case Assistant, ToolResult, Compaction, BranchSummary, UsageEntry, ChildUsage:
@@ -182,14 +182,14 @@ func typeKind(typ Value) Kind {
 // IsSlot reports whether a line is of kind Slot.
 func IsSlot(line Value) bool { return line.Get("type").Is(kinds[Slot].typ) }
 
-// otherTypes are types by which a variant of pi calls entries of these kinds.
+// otherTypes are the names of these kinds in variants of pi.
 var otherTypes = [...]struct {
 	typ  string
 	kind Kind
 }{{"reset_boundary", Reset}, {"model_usage", UsageEntry}}
 
-// Model returns the model that a model_change sets, as raw JSON strings: a variant of pi has both in
-// one field, as provider/id.
+// Model returns the model that a model_change sets, as raw JSON strings. A variant of pi has both in one field,
+// as provider/id.
 func (v Value) Model() (provider, id Value) {
 	var f [3]Value
 	v.Fields(f[:], "provider", "modelId", "model")
@@ -199,46 +199,47 @@ func (v Value) Model() (provider, id Value) {
 	return f[0], f[1]
 }
 
-// A Pick names fields that a reader wants: of records, and of their messages. It cannot name
-// the fields of every Picked, and the type, message and role that determine its Kind.
+// A Pick names fields that a reader wants, of records and of their messages. It cannot name the fields that
+// every Picked has, nor the type, message and role that determine its Kind.
 type Pick struct {
 	Record, Message []string
-	Part            []string // of the parts of a message's content, where that is an array; content is then of Message
+	// fields of the parts of a message's content if that is an array; Message must then have content
+	Part            []string
 	As              Names
-	// Known are members of messages that need no picking: any other one makes a record Strange. Nil for
-	// any.
+	// Known are fields of messages that need no picking: any other field makes a record Strange. Nil for any.
 	Known []string
 }
 
-// Names are what a format calls the members that every record has. The zero value is pi's:
-// id, parentId and message. Time is timestamp unless it is set.
+// Names are a format's names for the fields that every record has. The zero value is pi's: id, parentId and
+// message. Time is timestamp unless it is set.
 type Names struct{ ID, Parent, Message, Time string }
 
-// A Picked is a record: its head, which determines its place in the session, and the picked
-// fields. Absent ones are nil.
+// A Picked is a record: its head, which determines its place in the session, and the picked fields, nil if
+// absent.
 type Picked struct {
-	Off                           int64 // of the line in the file, bytes; see Session.Offset in package sessionfmt
+	// offset of the line in the file, bytes; see Session.Offset in package sessionfmt
+	Off                           int64
 	Line                          Value
 	Kind                          Kind
 	Type, ID, ParentID, Timestamp Value
-	Role                          Value   // of its message
+	Role                          Value   // picked fields of its message
 	Record, Message               []Value // in the order of their names
-	Parts                         []Value // those of each part, one after the other
-	BadUTF8                       bool    // the line has bytes that are not UTF-8; Prefix does not tell
+	Parts                         []Value // picked fields of each part, one after the other
+	BadUTF8                       bool    // the line has bytes that are not UTF-8; Prefix cannot tell
 	Unanswered                    bool    // an answer to no request; see Session.Answers in package sessionfmt
-	Strange                       bool    // its message has a member that is neither picked nor known
-	Delegated                     bool    // of a sub-agent; see Session.Delegated there
+	Strange                       bool    // its message has a field that is neither picked nor known
+	Delegated                     bool    // written by a sub-agent; see Session.Delegated there
 	Call                          *Call   // in place of the fields; see Options.Usages there
 
 	by   *HeadReader
-	said *Message // once it is read
+	said *Message // set after it is read
 }
 
-// A Call is what a record says of a call of a model, as fields of these names have it.
+// A Call is what a record tells about a model call, under pi's names.
 type Call struct {
-	ID, Time                    Value // of the record, where it makes no entry
+	ID, Time                    Value // id of the record, if it makes no entry
 	Provider, Model, ResponseID Value
-	Shared                      Value // what its copies have too, under other ids
+	Shared                      Value // id that its copies share although their entry ids differ
 	Usage                       Usage
 	Used                        bool // a usage is recorded
 }
@@ -258,7 +259,7 @@ type HeadReader struct {
 	top  fields
 	msg  fields
 	read Picked
-	said Message // of Picked.Said
+	said Message // result of Picked.Said
 	at   Cursor
 }
 
@@ -289,7 +290,7 @@ func newFields(names, more []string) fields {
 	return fields{names: names, vals: make([]Value, len(names)), nested: -1, places: placesOf(names)}
 }
 
-// Read validates the whole line. One that is JSON but no object has the kind Scalar.
+// Read validates the whole line. JSON that is not an object has the kind Scalar.
 func (r *HeadReader) Read(line []byte) (*Picked, *SyntaxError) {
 	r.top.reset()
 	r.scan.wide, r.scan.parts = false, r.scan.parts[:0]
@@ -330,8 +331,8 @@ func (r *HeadReader) Read(line []byte) (*Picked, *SyntaxError) {
 	return h, nil
 }
 
-// Typed returns a record that is known without its JSON: its head, the fields of it and of its
-// message, and the message.
+// Typed returns a record that is known without its JSON: its head, its fields, those of its message, and the
+// message.
 func (r *HeadReader) Typed(p Picked, record, message []Field, said *Message) *Picked {
 	r.top.reset()
 	r.top.take(record)
@@ -357,7 +358,7 @@ func (f *fields) take(from []Field) {
 	}
 }
 
-// spelled are types and roles as JSON.
+// spelled has the types and roles as JSON.
 var spelled = func() (all [Scalar + 1]struct{ typ, role Value }) {
 	for k := range all {
 		all[k].typ, all[k].role = AppendQuoted(nil, Kind(k).Type()), AppendQuoted(nil, Kind(k).Role())
@@ -365,15 +366,15 @@ var spelled = func() (all [Scalar + 1]struct{ typ, role Value }) {
 	return all
 }()
 
-// fresh returns the room for the next record.
+// fresh returns the memory for the next record.
 func (r *HeadReader) fresh() *Picked {
 	r.read.by, r.read.said, r.read.Call = r, nil, nil
 	return &r.read
 }
 
-// Prefix reads the head of a line written by pi from its first bytes only: type, id, parentId,
-// timestamp in that order, and for a message the role if that comes first. It validates
-// nothing, and returns false for any other line; then use Read.
+// Prefix reads the head of a line that pi wrote from its first bytes only: type, id, parentId, timestamp in
+// that order, and for a message the role if that comes first. It validates nothing, and returns false for any
+// other line, which Read must then read.
 func (r *HeadReader) Prefix(line []byte) (h *Picked, ok bool) {
 	h = r.fresh()
 	h.Line, h.Role, h.BadUTF8 = line, nil, false
@@ -417,8 +418,8 @@ func cutMember(b []byte, name string) (v Value, rest []byte, ok bool) {
 	return Value(b[:end+2]), b[end+2:], true
 }
 
-// BrokenHead reads id and parent from the beginning of an incomplete or broken line, if they
-// are in pi's order. A root has the parent "".
+// BrokenHead reads id and parent from the beginning of an incomplete or invalid line, if they are in pi's
+// order. A root has the parent "".
 func BrokenHead(line []byte) (id, parent string, ok bool) {
 	v, rest, ok := cutMember(line, `{"type":`)
 	if !ok || v.IsNull() {

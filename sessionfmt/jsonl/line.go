@@ -17,7 +17,7 @@ func Blank(line []byte) bool {
 	return TrimJS(string(line)) == ""
 }
 
-// BOM is the byte order mark that a file may start with.
+// BOM is the byte order mark with which a file may begin.
 const BOM = "\ufeff"
 
 // ReplaceInvalidUTF8 replaces invalid bytes as JavaScript's decoder does: one U+FFFD for each
@@ -40,7 +40,7 @@ func ReplaceInvalidUTF8(b []byte) []byte {
 	return append(out, b[done:]...)
 }
 
-// brokenLen returns the length of the broken character at the start of b.
+// brokenLen returns the length of the invalid sequence at the start of b.
 func brokenLen(b []byte) int {
 	lo, hi, need := byte(0x80), byte(0xbf), 0
 	switch c := b[0]; {

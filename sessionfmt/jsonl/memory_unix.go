@@ -9,9 +9,8 @@ import (
 	"syscall"
 )
 
-// Room returns an error if there is not enough memory for a line. It allocates as much as the
-// line once more, which is needed to process it, and frees it. Otherwise the runtime would end
-// the process.
+// Room returns an error if there is not enough memory for a line; otherwise the runtime would end the process.
+// It allocates as much as the line once more, which processing needs, and frees it.
 func Room(line int64) error {
 	if line < 16*largeValue {
 		return nil

@@ -6,28 +6,27 @@ import (
 	"strings"
 )
 
-// A Message is a message as spelled: its meaningful fields, and the blocks of its content. A
-// Message is reused for one message after the other: what it holds is valid until the next one,
-// and as long as its source. Of equal keys the last one counts.
+// A Message is a message as spelled: its meaningful fields, and the blocks of its content. It is reused: what
+// it holds is valid until the next message is read, and as long as its source. If keys are equal, the last one
+// counts.
 type Message struct {
 	Kind    Kind
 	Content Value
-	Blocks  []Block // by their index in the content; string content is one block
+	Blocks  []Block // by index in the content; string content is one block
 
-	// Of a tool result.
+	// Fields of a tool result.
 	CallID, Tool, IsError, Details, Nested Value
-	// Of an answer.
+	// Fields of an answer.
 	Provider, Model, Stop, Failure, Time Value
-	// Of an answer, or of a tool that asks a provider itself.
+	// Of an answer, or of a tool that calls a provider itself.
 	Usage Value
 }
 
 // A BlockKind is the kind of a block of a message's content.
 type BlockKind uint8
 
-// The kinds of blocks. A block that a message of its role cannot have is an OtherBlock: only
-// answers have thinking and calls, and they have no images. Content of a message of unknown
-// role may have any.
+// Kinds of blocks. A block that a message of its role cannot have is an OtherBlock: only answers have thinking
+// and calls, and they have no images. Content of a message of unknown role may have any kind.
 const (
 	OtherBlock BlockKind = iota
 	TextBlock
@@ -39,15 +38,15 @@ const (
 // A Block is a part of a message's content.
 type Block struct {
 	Kind BlockKind
-	Raw  Value  // all of it
-	Text String // the text, or the thinking
-	// Of a call.
+	Raw  Value  // the whole block
+	Text String // the text or the thinking
+	// Fields of a call.
 	ID, Name, Args Value
-	// Of an image: base64, and its media type.
+	// Fields of an image: base64 data, and its media type.
 	Data, Mime Value
 }
 
-// Sealed returns how many characters thinking counts for whose text is not in the file: the member
+// Sealed returns the number of characters that thinking counts if its text is not in the file: the field
 // characters of a block of type opaque (docs/session-format.md 16.7); 0 for every other block.
 func (b *Block) Sealed() int {
 	if b.Kind != OtherBlock || !b.Raw.Get("type").Is("opaque") {
@@ -56,7 +55,7 @@ func (b *Block) Sealed() int {
 	return int(max(0, b.Raw.Get("characters").Int()))
 }
 
-// Read reads the next message, of that kind.
+// Read reads the next value, a message of that kind.
 func (m *Message) Read(c *Cursor, kind Kind) {
 	work.Decode()
 	start := c.i
@@ -71,7 +70,7 @@ func (m *Message) Read(c *Cursor, kind Kind) {
 	work.Look(c.i - start)
 }
 
-// Field returns the variable of a field by its name, nil for one that a Message does not keep.
+// Field returns a pointer to a field by name, nil for a field that a Message does not keep.
 func (m *Message) Field(name []byte) *Value {
 	switch string(name) {
 	case "content":
@@ -102,8 +101,8 @@ func (m *Message) Field(name []byte) *Value {
 	return nil
 }
 
-// ReadEntry reads the message of the next value, a message entry of that kind, and returns the
-// length of its JSON in bytes.
+// ReadEntry reads the message of the next value, a message entry of that kind, and returns the length of the
+// message's JSON in bytes.
 func (m *Message) ReadEntry(c *Cursor, kind Kind) (size int) {
 	*m = Message{Kind: kind, Blocks: m.Blocks[:0]}
 	for key := range c.Members {
@@ -116,7 +115,7 @@ func (m *Message) ReadEntry(c *Cursor, kind Kind) (size int) {
 	return size
 }
 
-// ReadContent reads the next content, of a message of that kind.
+// ReadContent reads the next value as the content of a message of that kind.
 func (m *Message) ReadContent(c *Cursor, kind Kind) {
 	m.Kind, m.Blocks = kind, m.Blocks[:0]
 	start := c.Offset()
@@ -176,17 +175,17 @@ func (m *Message) ReadBlock(c *Cursor) {
 	}
 }
 
-// Message returns v as a message, of the kind of its role.
+// Message returns v as a message, of the kind that its role implies.
 func (v Value) Message() *Message {
 	var m Message
 	m.Read(new(Cursor).Reset(v), v.Get("role").RoleKind())
 	return &m
 }
 
-// Text returns the texts of a message, separated by sep.
+// Text joins the texts of a message by sep.
 func (m *Message) Text(sep string) string { return UTF8(m.Exact(sep)) }
 
-// Exact returns the texts of a message, separated by sep; see Value.Exact.
+// Exact joins the texts of a message by sep; see Value.Exact.
 func (m *Message) Exact(sep string) string {
 	var texts []string
 	for i := range m.Blocks {
@@ -197,21 +196,20 @@ func (m *Message) Exact(sep string) string {
 	return strings.Join(texts, sep)
 }
 
-// ContentText returns the exact text of a content: a string, or its text blocks separated by
-// newlines.
+// ContentText returns the exact text of a content: a string, or its text blocks joined by newlines.
 func (v Value) ContentText() string {
 	m := Message{Blocks: v.Blocks(User)}
 	return m.Exact("\n")
 }
 
-// Blocks returns the blocks of a content, of a message of that kind.
+// Blocks returns the blocks of v, the content of a message of that kind.
 func (v Value) Blocks(kind Kind) []Block {
 	var m Message
 	m.ReadContent(new(Cursor).Reset(v), kind)
 	return m.Blocks
 }
 
-// Calls yields the calls of an answer.
+// Calls yields the tool calls of an answer.
 func (m *Message) Calls(yield func(*Block) bool) {
 	for i := range m.Blocks {
 		if b := &m.Blocks[i]; b.Kind == CallBlock && !yield(b) {
@@ -223,31 +221,31 @@ func (m *Message) Calls(yield func(*Block) bool) {
 // Failed reports whether an answer's request failed or was aborted.
 func (m *Message) Failed() bool { return m.Stop.Is("error") || m.Stop.Is("aborted") }
 
-// A Usage is the recorded size of a model call in tokens, and its cost in US dollars.
-// Implausible numbers are ignored; see Implausible.
+// A Usage is the recorded size of a model call in tokens, and its cost in US dollars. Implausible numbers are
+// ignored; see Implausible.
 type Usage struct {
 	Input        int64 // neither read from a cache nor written to it
 	Output       int64
 	CacheRead    int64
 	CacheWrite   int64
 	CacheWrite1h int64 // part of CacheWrite
-	Total        int64 // as the provider recorded it; 0 if it did not
-	Searches     int64 // web searches that the provider made for the call and bills by number
+	Total        int64 // as the provider recorded it; 0 if absent
+	Searches     int64 // web searches that the provider made for the call and bills separately
 
 	Terms       Terms
 	Cost        Cost
 	Implausible string // name of the first implausible number; empty for none
 }
 
-// Terms are how a provider served a call, as far as its price depends on it. The zero value is the
-// plain way, and so is a value that names it, such as standard.
+// Terms are the conditions under which a provider served a call, as far as the price depends on them. The zero
+// value means none; so do values that name the default, such as standard.
 type Terms struct {
 	Tier  string // service tier: priority, flex, batch, or another
-	Speed string // fast, or another
-	Geo   string // where the provider had to serve the call: us, or another
+	Speed string // fast, or another speed
+	Geo   string // region in which the provider had to serve the call: us, or another
 }
 
-// TermsOf reads terms as providers spell them.
+// TermsOf reads terms in the spelling of providers.
 func TermsOf(tier, speed, geo Value) Terms {
 	return Terms{
 		Tier: tier.unless("standard", "default", "auto"), Speed: speed.unless("standard"),
@@ -255,7 +253,7 @@ func TermsOf(tier, speed, geo Value) Terms {
 	}
 }
 
-// unless returns a text, empty for one of those given.
+// unless returns the text of the value, or "" if it is one of plain.
 func (v Value) unless(plain ...string) string {
 	if !v.IsString() || slices.ContainsFunc(plain, func(word string) bool { return v.Is(word) }) {
 		return ""
@@ -267,8 +265,8 @@ func (v Value) unless(plain ...string) string {
 type Cost struct {
 	Input, CacheRead, CacheWrite, Total float64
 
-	Known  bool // Total is recorded
-	Billed bool // the provider recorded it as billed
+	Known  bool // Total was recorded
+	Billed bool // the provider recorded Total as billed
 }
 
 // MostUsage is the largest plausible number of a usage, in tokens or dollars: the limit of
@@ -286,19 +284,19 @@ func (u *Usage) Context() int64 {
 	return u.Prompt() + u.Output
 }
 
-// LeastGone is by how many tokens a request differs at least from what a file says of it where
-// messages were removed outside of the file. Counters and what agents attach without a record
-// explain smaller differences.
+// LeastGone is the smallest difference in tokens between a request and the file's account of it that shows
+// messages were removed without a record. Counters, and attachments that agents do not record, explain smaller
+// ones.
 const LeastGone = 8000
 
-// Usage reads a usage object. For any other value it is empty.
+// Usage reads a usage object; any other value gives the zero Usage.
 func (v Value) Usage() (u Usage) {
 	var c Cursor
 	u.Read(c.Reset(v))
 	return u
 }
 
-// Read reads the next usage object. Of equal keys the last one counts.
+// Read reads the next value, a usage object. If keys are equal, the last one counts.
 func (u *Usage) Read(c *Cursor) {
 	*u = Usage{}
 	var terms [3]Value
@@ -319,7 +317,7 @@ func (u *Usage) Read(c *Cursor) {
 	u.Terms = TermsOf(terms[0], terms[1], terms[2])
 }
 
-// Plausible returns a usage as Read reads it: implausible numbers of tokens are left out.
+// Plausible returns a usage without implausible numbers, as Read does.
 func (u Usage) Plausible() Usage {
 	for _, name := range [...]string{"input", "output", "cacheRead", "cacheWrite", "cacheWrite1h", "totalTokens",
 		"webSearches"} {
@@ -331,7 +329,7 @@ func (u Usage) Plausible() Usage {
 	return u
 }
 
-// count returns the variable for the number of tokens with that name, nil for other fields.
+// count returns a pointer to the number of tokens with that name, nil for other fields.
 func (u *Usage) count(name string) *int64 {
 	switch name {
 	case "input":
@@ -359,7 +357,7 @@ func (u *Usage) readCost(c *Cursor) {
 		case "input":
 			u.Cost.Input, _ = u.dollars(key, c)
 		case "output":
-			u.dollars(key, c) // not used, but may be implausible
+			u.dollars(key, c) // not kept, but may be implausible
 		case "cacheRead":
 			u.Cost.CacheRead, _ = u.dollars(key, c)
 		case "cacheWrite":
@@ -409,7 +407,7 @@ func (u *Usage) implausible(in string, name []byte) {
 	}
 }
 
-// digits reads a number that consists of a few digits only, as most do.
+// digits reads a number of a few digits, as most are.
 func (v Value) digits() (n int64, ok bool) {
 	if len(v) > 18 {
 		return 0, false

@@ -18,13 +18,13 @@ func (v Value) AppendMinified(dst []byte) []byte {
 	return c.out
 }
 
-// MinifiedPieces yields what AppendMinified appends in pieces, to avoid a copy of a large
-// value. Each is valid until the next one, in the memory of c.
+// MinifiedPieces yields the result of AppendMinified in pieces, to avoid copying a large value. Each is valid
+// until the next one, in the memory of c.
 func (v Value) MinifiedPieces(c *Cursor, yield func(piece []byte)) { v.minifiedPieces(c, yield, 0) }
 
 const (
-	largeValue  = 1 << 20 // bytes from which a value is split
-	deepestPart = 16      // maximum depth at which values are split, since large values are near the root
+	largeValue  = 1 << 20 // size in bytes from which a value is split
+	deepestPart = 16      // depth down to which values are split, since large values are near the root
 )
 
 func (v Value) minifiedPieces(c *Cursor, yield func(piece []byte), depth int) {
@@ -52,7 +52,7 @@ func (v Value) minifiedPieces(c *Cursor, yield func(piece []byte), depth int) {
 	}
 }
 
-// minifiedStringPieces is appendMinifiedString in pieces. It splits no escape.
+// minifiedStringPieces is appendMinifiedString in pieces. It never splits an escape.
 func (v Value) minifiedStringPieces(buf *[]byte, yield func(piece []byte)) {
 	if _, extra, _ := scanString(v, 0); extra == 0 {
 		yield(v)
@@ -74,8 +74,8 @@ func (v Value) minifiedStringPieces(buf *[]byte, yield func(piece []byte)) {
 	yield(v[:1])
 }
 
-// AppendShort appends the value. In strings longer than most bytes it replaces the middle by a
-// line with the number of bytes left out.
+// AppendShort appends the value. In strings of more than most bytes it replaces the middle with a line that has
+// the number of omitted bytes.
 func (v Value) AppendShort(dst []byte, most int) []byte {
 	if len(v) <= most {
 		return append(dst, v...)
@@ -100,8 +100,8 @@ func (v Value) AppendShort(dst []byte, most int) []byte {
 	return append(dst, v[done:]...)
 }
 
-// parts reports whether a string can be split at that byte: not inside a character, an escape,
-// or a surrogate pair of escapes.
+// parts reports whether a string can be split at a byte: not inside a character, an escape, or a surrogate pair
+// of escapes.
 func (v Value) parts(at int) bool {
 	for j := at - 1; j >= max(1, at-6); j-- {
 		if v[j] == '\\' && v.escapes(j) {
@@ -113,7 +113,7 @@ func (v Value) parts(at int) bool {
 	return utf8.RuneStart(v[at])
 }
 
-// escapes reports whether the backslash at j begins an escape, and is not escaped itself.
+// escapes reports whether the backslash at j begins an escape, rather than being escaped itself.
 func (v Value) escapes(j int) bool {
 	n := 0
 	for n < j && v[j-1-n] == '\\' {
@@ -143,28 +143,27 @@ func (v Value) Ordered(yield func(name string, val Value) bool) {
 	}
 }
 
-// A minifier writes minified JSON in one pass, without recursion: open containers are on its
-// own stacks.
+// A minifier writes minified JSON in one pass, without recursion: open containers are on its own stacks.
 type minifier struct {
 	out     []byte
 	open    []container
-	members []member // of all open objects, innermost last
+	members []member // fields of all open objects, the innermost last
 }
 
 type container struct {
 	object bool
-	start  int // of its first member or element in out
-	first  int // its first entry in members
+	start  int // offset in out of its first field or element
+	first  int // index in members of its first field
 }
 
 // span is a range of text, [from, to).
 type span struct{ from, to int }
 
 type member struct {
-	key  span  // quoted
+	key  span  // range of the name, quoted
 	all  span  // key, colon and value; for the minifier
-	val  Value // for Ordered
-	rank int64 // value of an integer-like name, others sort after it
+	val  Value // value; for Ordered
+	rank int64 // number of an integer-like name; others sort after it
 }
 
 func (c *minifier) run(v Value) {
@@ -252,7 +251,7 @@ func (c *minifier) close(ch byte) {
 // whether anything moved.
 func jsOrder(text []byte, ms []member) ([]member, bool) {
 	name := func(m member) []byte { return text[m.key.from:m.key.to] }
-	moved, out := len(ms) > 16, ms // whether a name may occur twice
+	moved, out := len(ms) > 16, ms // some name may occur twice
 	for i := 1; i < len(ms) && !moved; i++ {
 		for j := range i {
 			moved = moved || bytes.Equal(name(ms[i]), name(ms[j]))

@@ -2,12 +2,12 @@ package jsonl
 
 import "encoding/binary"
 
-// A Pair is two bytes to look for. Bits of a mask are ignored: with the bit that tells upper from
-// lower case, other bytes may be found too, and 0xff stands for any byte.
+// A Pair is two bytes to search for. Bits of a mask are ignored: without the bit that distinguishes case, other
+// bytes may match too, and 0xff matches any byte.
 type Pair struct{ A, B, MaskA, MaskB byte }
 
-// Index returns the index of the first pair in a text, from i on, or the length of the text. One
-// byte alone is often too frequent to be looked for.
+// Index returns the index of the first pair in a text, from i on, or the length of the text. A single byte is
+// often too frequent to be worth searching for.
 func (p Pair) Index(text []byte, i int) int {
 	if hasKernel && i+33 <= len(text) {
 		i += pairKernel(&text[i], len(text)-i, p)
@@ -22,7 +22,7 @@ func (p Pair) Index(text []byte, i int) int {
 		if (x-ones)&^x&highs == 0 {
 			continue
 		}
-		for k := i; k < i+step; k++ { // above a byte of 0, one of 1 looks like 0 too
+		for k := i; k < i+step; k++ { // after a byte of 0, a byte of 1 also looks like 0
 			if p.at(text, k) {
 				return k
 			}
@@ -36,7 +36,7 @@ func (p Pair) Index(text []byte, i int) int {
 	return len(text)
 }
 
-// at reports whether the pair is at an index of a text.
+// at reports whether the pair is at index i.
 func (p Pair) at(text []byte, i int) bool {
 	return text[i]|p.MaskA == p.A|p.MaskA && (p.MaskB == 0xff || i+1 < len(text) && text[i+1]|p.MaskB == p.B|p.MaskB)
 }

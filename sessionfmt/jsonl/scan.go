@@ -14,15 +14,16 @@ import (
 // lines. It is not safe for concurrent use.
 type Scanner struct {
 	deep []uint64 // nesting bits beyond the innermost 64 levels
-	// The values of the parts that object read last, one after the other: places, so that it does not hold the text.
+	// Values of the parts that object read last, one after the other, as ranges, so that the Scanner does not
+	// hold the text.
 	parts []extent
-	wide  bool // a string had bytes above 0x7f, since the caller cleared it; other text has none
+	wide  bool // a string had bytes above 0x7f since the caller cleared it; text elsewhere never has
 }
 
-// An extent is where a value is in a text; nowhere if it is absent.
+// An extent is the range of a value in a text; the zero value means absent.
 type extent struct{ from, to int }
 
-// A SyntaxError is where and why a line is not valid JSON.
+// A SyntaxError reports where and why a line is not valid JSON.
 type SyntaxError struct {
 	Offset int // bytes from the start of the line
 	Reason string
@@ -30,8 +31,7 @@ type SyntaxError struct {
 
 func (e *SyntaxError) Error() string { return fmt.Sprintf("%s at byte %d", e.Reason, e.Offset) }
 
-// Failure codes that scanning functions return in place of an end offset, as
-// their complement keeps the offset: fail(i, code).
+// Failure codes. A scanning function returns fail(i, code), a negative number, in place of an end offset.
 const (
 	failEnd = iota + 1 // the line ends inside a value
 	failByte
@@ -44,7 +44,7 @@ const (
 	failTrailing
 )
 
-// Reasons that a caller may want to test for.
+// Reasons for errors.Is.
 const (
 	BrokenOff = "unexpected end of line"
 	Trailing  = "more after the end of the value"
@@ -84,14 +84,12 @@ func stringStops(w uint64) uint64 {
 	return ((q-lsb)&^q | (b-lsb)&^b | (w-lsb*0x20)&^w) & msb
 }
 
-// kernelAfter is how many bytes of a string are read word by word before calling the kernel
-// pays off.
+// kernelAfter is the number of bytes of a string that are read word by word before calling the kernel pays off.
 const kernelAfter = 24
 
-// scanString reads the string whose opening quote is at b[i]. It returns the
-// offset after the closing quote (negative: see fail), how many bytes its
-// escapes take beyond the UTF-16 units that they stand for, and whether bytes
-// above 0x7f occur.
+// scanString reads the string whose opening quote is at b[i]. It returns the offset after the closing quote
+// (negative: see fail), by how many bytes its escapes exceed the UTF-16 units that they represent, and whether
+// it has bytes above 0x7f.
 func scanString(b []byte, i int) (end, extra int, wide bool) {
 	var high uint64
 	i++
@@ -278,7 +276,7 @@ func (s *Scanner) value(b []byte, i int) int {
 	depth := 0
 	s.deep = s.deep[:0]
 	for {
-		// A value is due.
+		// A value must follow.
 		if i = SkipSpace(b, i); i >= len(b) {
 			return fail(i, failEnd)
 		}
@@ -303,7 +301,7 @@ func (s *Scanner) value(b []byte, i int) int {
 				}
 				continue
 			}
-			// Empty: the closing bracket is handled below.
+			// An empty container: its closing bracket is handled below.
 		} else if c == '"' {
 			var wide bool
 			if i, _, wide = scanString(b, i); i < 0 {
@@ -313,7 +311,7 @@ func (s *Scanner) value(b []byte, i int) int {
 		} else if i = ScanScalar(b, i); i < 0 {
 			return i
 		}
-		// A value has ended, or an empty container is about to.
+		// A value has ended, or an empty container is about to end.
 		for {
 			if depth == 0 {
 				return i

@@ -2,19 +2,20 @@ package jsonl
 
 import "math/bits"
 
-// A Set finds the first of some bytes in a text. It may leave out backslashes that some bytes follow: most
-// escapes in a JSON string stand for the end of a line or a quote.
+// A Set finds the first byte of a set in a text. It can ignore backslashes that certain bytes follow: most
+// escapes in a JSON string are line ends and quotes.
 type Set struct {
 	has       [256]uint8 // 1 for the bytes of the set
-	after     [256]uint8 // 1 for the bytes that make a single backslash before them no hit
-	in, plain nibbles    // the same two for the kernel
+	after     [256]uint8 // 1 for the bytes after which a single backslash is not a hit
+	in, plain nibbles    // the same for the kernel
 }
 
-// nibbles tells which bytes are in a set: those whose low and high four bits have a bit in common.
+// nibbles encodes a set of bytes for the kernel: a byte is in it if the entries of its low and high four bits
+// share a bit.
 type nibbles struct{ low, high [16]byte }
 
-// NewSet returns the set of some bytes, without single backslashes that one of the bytes of after follows. It panics
-// where after has more bytes than the kernel can tell apart from others: Index could not find what that skips.
+// NewSet returns the set of some bytes, ignoring single backslashes before one of the bytes in after. It panics
+// if after has more bytes than the kernel can tell apart, since Index could not find what the kernel skips.
 func NewSet(of, after []byte) *Set {
 	s := &Set{}
 	for _, c := range of {
@@ -32,10 +33,11 @@ func NewSet(of, after []byte) *Set {
 	return s
 }
 
-// nibblesOf gives a bit to all high halves that go with the same low ones. There are eight bits: with more such
-// groups it joins those that are most alike, so that bytes are found that are not in the set; Index drops them.
+// nibblesOf gives a bit to each group of high halves with the same low halves. There are eight bits: if there
+// are more groups, it joins the most similar ones. The kernel then stops at bytes outside the set, which Index
+// drops.
 func nibblesOf(has *[256]uint8) (n nibbles) {
-	var lows, highs []uint16 // by group, sets of halves
+	var lows, highs []uint16 // by group: its high and low halves
 	for high := range 16 {
 		low := uint16(0)
 		for k := range 16 {
@@ -43,7 +45,7 @@ func nibblesOf(has *[256]uint8) (n nibbles) {
 		}
 		lows, highs = append(lows, low), append(highs, 1<<high)
 	}
-	for len(lows) > 9 { // the group of the halves that are in no byte has no bit
+	for len(lows) > 9 { // halves that no byte has get no bit
 		a, b, best := 0, 0, 17*17
 		for i := range lows {
 			for j := range i {
@@ -79,7 +81,7 @@ func (s *Set) Index(text []byte, i int) int {
 		if hasKernel && i+33 <= len(text) {
 			i += setKernel(&text[i], len(text)-i, &s.in, &s.plain)
 		}
-		for ; i+8 <= len(text); i += 8 { // without a branch for each
+		for ; i+8 <= len(text); i += 8 { // without a branch per byte
 			b := text[i : i+8 : i+8]
 			if s.has[b[0]]|s.has[b[1]]|s.has[b[2]]|s.has[b[3]]|s.has[b[4]]|s.has[b[5]]|s.has[b[6]]|s.has[b[7]] != 0 {
 				break

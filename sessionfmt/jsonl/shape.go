@@ -14,29 +14,29 @@ import (
 // the object has a field that the struct does not name. Fields that an object does not have stay as they are.
 type Shape[T any] struct{ of shape }
 
-// A shape is an object's. Where fields are is counted from the outermost struct.
+// A shape describes an object. Offsets of fields are relative to the outermost struct.
 type shape struct {
 	members []shaped
-	raw     uintptr  // of a member
+	raw     uintptr  // fields by name
 	known   []string // fields that are not read
-	unread  uintptr  // of the field for other members, 0 for none
+	unread  uintptr  // offset of the bool for other fields; 0 for none
 }
 
 type shaped struct {
 	name string
 	at   uintptr
 	text bool   // a String, else a Value
-	of   *shape // of an object
+	of   *shape // an object
 }
 
-// ShapeOf returns the shape of a struct. It panics if a field is of another type or has another tag.
+// ShapeOf returns the shape of a struct. It panics if a field has an unsupported type or tag.
 func ShapeOf[T any]() Shape[T] {
 	var s shape
 	s.add(reflect.TypeFor[T](), 0)
 	return Shape[T]{s}
 }
 
-// add adds the fields of a struct that is at an offset.
+// add adds the fields of a struct at an offset.
 func (s *shape) add(t reflect.Type, at uintptr) {
 	for k := range t.NumField() {
 		f := t.Field(k)
@@ -74,7 +74,7 @@ func (s *shape) add(t reflect.Type, at uintptr) {
 // Read reads the next object. Any other value is skipped.
 func (s *Shape[T]) Read(c *Cursor, to *T) { s.of.read(c, unsafe.Pointer(to)) }
 
-// Member reads the value of a member of that name, which is next, if the struct has it.
+// Member reads the value of the field with that name, which is next, if the struct has it.
 func (s *Shape[T]) Member(c *Cursor, name []byte, to *T) {
 	if m := s.of.find(name); m != nil {
 		m.read(c, unsafe.Pointer(to))
@@ -107,7 +107,7 @@ func (s *shape) find(name []byte) *shaped {
 	return nil
 }
 
-// read reads a member. Of equal names the last one counts, with all that is in it.
+// read reads a field. If names are equal, the last one counts, with everything in it.
 func (m *shaped) read(c *Cursor, to unsafe.Pointer) {
 	switch {
 	case m.of != nil:

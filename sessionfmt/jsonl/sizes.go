@@ -22,15 +22,15 @@ func SizesOf[T string | []byte](text T) Sizes {
 	return Sizes{len(text), len(text) - more + four, len(text) - more}
 }
 
-// A String is a string as spelled, with what reading it showed of its length, so that it can be
-// measured without reading it again. Any other value has no length.
+// A String is a string as spelled, with what reading it revealed about its length, so that it can be measured
+// without reading it again. Any other value has no length.
 type String struct {
 	Value
 	extra int  // bytes by which its escapes exceed one byte each
 	wide  bool // it has bytes beyond ASCII
 }
 
-// Spelled returns a value with what reading it shows of its length.
+// Spelled returns a value with what reading it reveals about its length.
 func (v Value) Spelled() String {
 	var c Cursor
 	return c.Reset(v).String()
@@ -48,8 +48,8 @@ func (s String) Units() int {
 	return n
 }
 
-// Sizes returns its sizes without decoding it: an escape counts as the character that it stands
-// for, a lone surrogate as U+FFFD.
+// Sizes returns its sizes without decoding it: an escape counts as the character that it represents, a lone
+// surrogate as U+FFFD.
 func (s String) Sizes() (n Sizes) {
 	if !s.IsString() {
 		return n
@@ -77,7 +77,8 @@ func (s String) Bytes(buf *[]byte) []byte {
 	return *buf
 }
 
-// escapes adds what \u escapes stand for, beyond the byte, unit and scalar counted for each.
+// escapes adds the characters that \u escapes represent, less the byte, unit and scalar already counted for
+// each.
 func (s *Sizes) escapes(text []byte) {
 	for i := 0; ; {
 		at := bytes.IndexByte(text[i:], '\\')
@@ -105,8 +106,7 @@ func (s *Sizes) escapes(text []byte) {
 	}
 }
 
-// wideParts returns the number of continuation bytes of a UTF-8 text, and of sequences of four
-// bytes.
+// wideParts counts the continuation bytes of a UTF-8 text, and its sequences of four bytes.
 func wideParts(b []byte) (more, four int) {
 	i := 0
 	for ; i+8 <= len(b); i += 8 {

@@ -2,15 +2,14 @@ package jsonl
 
 import "bytes"
 
-// A Skipper passes over a value that is read in parts, to find where it ends. It looks at
-// strings and brackets only.
+// A Skipper finds the end of a value that arrives in parts. It looks at strings and brackets only.
 type Skipper struct {
 	depth int
-	in    bool // a string
+	in    bool // inside a string
 }
 
-// Skip returns how much of a part belongs to the value, and reports whether the value ends there,
-// or breaks. If not, the next part follows what it returned, which may be less than the part.
+// Skip returns how much of a part belongs to the value, and whether the value ends there or is broken.
+// Otherwise the next part must continue after n, which may be before the end of this part.
 func (s *Skipper) Skip(part []byte) (n int, done bool) {
 	for i := 0; i < len(part); {
 		if s.in {
@@ -44,7 +43,7 @@ func (s *Skipper) Skip(part []byte) (n int, done bool) {
 	return len(part), false
 }
 
-// AppendOneLine appends a value without its newlines, and without the white space around them.
+// AppendOneLine appends a value without newlines and the white space around them.
 func (v Value) AppendOneLine(dst []byte) []byte {
 	for line := range bytes.Lines(v) {
 		dst = append(dst, Trim(line)...)

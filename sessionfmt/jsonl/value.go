@@ -147,8 +147,8 @@ func (v Value) First(names ...string) Value {
 	return c.Value()
 }
 
-// Fields reads several fields of an object in one pass: it sets dst[k] to the field called
-// names[k], nil if absent.
+// Fields reads several fields of an object in one pass: it sets dst[k] to the field called names[k], nil if
+// absent.
 func (v Value) Fields(dst []Value, names ...string) {
 	f := fields{names: names, vals: dst, nested: -1}
 	f.reset()
@@ -159,16 +159,15 @@ func (v Value) Fields(dst []Value, names ...string) {
 	}
 }
 
-// All returns the fields of these names, nil for one that is absent; see Fields, which keeps them where
-// the caller wants them.
+// All returns the fields with these names, nil for absent ones. Fields avoids the allocation.
 func (v Value) All(names ...string) []Value {
 	all := make([]Value, len(names))
 	v.Fields(all, names...)
 	return all
 }
 
-// Ints returns the numbers in fields of these names, at most 8 and in their order, 0 for one that has
-// none. It allocates nothing.
+// Ints returns the numbers in the fields with these names, at most 8, in their order; 0 for a field that has
+// none. It does not allocate.
 func (v Value) Ints(names ...string) (numbers [8]int64) {
 	var fields [len(numbers)]Value
 	v.Fields(fields[:len(names)], names...)
@@ -178,7 +177,7 @@ func (v Value) Ints(names ...string) (numbers [8]int64) {
 	return numbers
 }
 
-// FirstText returns the first of several values that is a string, nil if none is.
+// FirstText returns the first of these values that is a string, nil if none is.
 func FirstText(of ...Value) Value {
 	for _, v := range of {
 		if v.IsString() {
@@ -208,7 +207,7 @@ func (v Value) Text() string {
 	return string(v[1 : len(v)-1])
 }
 
-// Inside returns what stands between the quotes of a string, nil for other values.
+// Inside returns the bytes between the quotes of a string, nil for other values.
 func (v Value) Inside() []byte {
 	if !v.IsString() {
 		return nil
@@ -216,9 +215,8 @@ func (v Value) Inside() []byte {
 	return v[1 : len(v)-1]
 }
 
-// Exact returns a string's text as Text does, but keeps lone surrogates, as JavaScript does: each
-// is the three bytes that UTF-8 would have for it (WTF-8). AppendQuoted spells it as its escape,
-// and UTF8 as U+FFFD.
+// Exact returns a string's text like Text, but keeps lone surrogates, as JavaScript does: each takes the three
+// bytes that UTF-8 would have for it (WTF-8). AppendQuoted turns them into escapes, UTF8 into U+FFFD.
 func (v Value) Exact() string {
 	if text := v.Text(); !strings.Contains(text, "\uFFFD") {
 		return text
@@ -239,7 +237,7 @@ func AppendUnescaped(dst, b []byte) []byte { return appendUnescaped(dst, b, fals
 
 // appendUnescaped keeps lone surrogates if exact; see Exact.
 func appendUnescaped(dst, b []byte, exact bool) []byte {
-	if len(b) >= largeValue { // no escape is shorter than its character
+	if len(b) >= largeValue { // an escape is never shorter than its character
 		dst = slices.Grow(dst, len(b))
 	}
 	for i := 0; i < len(b); {
@@ -282,8 +280,7 @@ func hex4(b []byte) uint16 {
 	return uint16(hexValue[b[0]])<<12 | uint16(hexValue[b[1]])<<8 | uint16(hexValue[b[2]])<<4 | uint16(hexValue[b[3]])
 }
 
-// Beginning returns the text of the first n bytes of a string, or a few less, without decoding
-// the rest.
+// Beginning returns the text of about the first n bytes of a string, without decoding the rest.
 func (v Value) Beginning(n int) string {
 	if !v.IsString() || len(v) <= n+2 {
 		return v.Text()

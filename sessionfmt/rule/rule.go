@@ -1,6 +1,6 @@
-// Package rule names the rules by which a request follows from a session file, and says which of them
-// were compared with requests that the agent's own program sent. A request is exact only if each rule
-// that it used was.
+// Package rule names the rules that lead from a session file to a request, and records which of them were
+// compared with requests that the agent's own program sent. A request is exact only if each rule that it used
+// was.
 package rule
 
 import (
@@ -11,26 +11,26 @@ import (
 	"strings"
 )
 
-// A Rule is one step from a session file to a request, of one agent. Each agent has its own numbers from
-// [Own] on, as constants; those below mean the same to all.
+// A Rule is one step from a session file to a request of an agent. Each agent numbers its own from [Own] on;
+// the ones below mean the same for all.
 type Rule uint8
 
-// The rules that all agents share.
+// Rules that all agents share.
 const (
-	Unread     Rule = iota // nothing reads it: a record, a part or a member of an unknown kind
-	Aside                  // a record that no request has: a header, a title, a setting, a usage
-	System                 // a prompt that the file records
+	Unread     Rule = iota // a record, part or field of an unknown kind, which no reader uses
+	Aside                  // a record that is in no request: a header, title, setting or usage
+	System                 // a prompt as the file records it
 	Prompt                 // a message of the user
 	Answer                 // a message of the model
-	Result                 // what a call returned
+	Result                 // the result of a call
 	Note                   // a message that the program wrote
-	Image                  // a picture in any of these
+	Image                  // an image in any of these
 	Thinking               // reasoning of the same model, in an answer
 	Call                   // a call, in an answer
 	Compaction             // a summary in place of earlier messages
 	Edit                   // a later record changes or removes a message
 	Branch                 // the session continues at an earlier message
-	Own                    // the first of an agent's own
+	Own                    // first rule of an agent's own
 )
 
 var shared = [Own]Info{
@@ -40,13 +40,13 @@ var shared = [Own]Info{
 	Edit: {Name: "edit"}, Branch: {Name: "branch"},
 }
 
-// Most is the maximal number of rules of an agent.
+// Most is the limit of rules per agent.
 const Most = 64
 
 // A Set is a set of rules of one agent. The zero value is empty.
 type Set uint64
 
-// Of returns the set of several rules.
+// Of returns the set of these rules.
 func Of(rules ...Rule) (s Set) {
 	for _, r := range rules {
 		s |= 1 << r
@@ -54,7 +54,7 @@ func Of(rules ...Rule) (s Set) {
 	return s
 }
 
-// If returns the set of a rule, or the empty one.
+// If returns a set with the rule if the condition holds, else the empty set.
 func If(is bool, r Rule) Set {
 	if is {
 		return 1 << r
@@ -65,7 +65,7 @@ func If(is bool, r Rule) Set {
 // Has reports whether a rule is in the set.
 func (s Set) Has(r Rule) bool { return s>>r&1 == 1 }
 
-// All yields the rules of the set, by number.
+// All yields the rules of the set in ascending order.
 func (s Set) All(yield func(Rule) bool) {
 	for ; s != 0; s &= s - 1 {
 		if !yield(Rule(bits.TrailingZeros64(uint64(s)))) {
@@ -74,46 +74,46 @@ func (s Set) All(yield func(Rule) bool) {
 	}
 }
 
-// A Scope is what a rule's outcome depends on besides the version of the program.
+// A Scope is what the outcome of a rule depends on besides the version of the program.
 type Scope uint8
 
 // The scopes.
 const (
-	Everywhere Scope = iota // nothing else
+	Everywhere Scope = iota // only the version
 	PerHost                 // the provider of the request
-	PerModel                // its model
+	PerModel                // the model of the request
 )
 
 // An Info describes a rule.
 type Info struct {
-	Name  string // as reports print it, at most a few words
+	Name  string // name in reports, at most a few words
 	Scope Scope
-	// Missing reports that the file does not hold what the program sends by the rule: no request that used
-	// it is exact.
+	// Missing reports that the file lacks what the program sends by this rule: no request that used it is
+	// exact.
 	Missing bool
-	// Outside reports that what the program does also depends on something that no file records, such as whether a
-	// model takes pictures: a request that differs counts against this rule alone.
+	// Outside reports that the program's behaviour also depends on something that no file records, such as
+	// whether a model takes images: a request that differs counts against this rule alone.
 	Outside bool
-	// Until are rules after which a request no longer depends on this one: what they bring replaces what it did.
+	// Until lists rules after which a request no longer depends on this one, because they replace its result.
 	Until Set
 }
 
-// A Compared counts the recorded requests that used a rule, by one version of the program.
+// A Compared counts the recorded requests of one version of the program that used a rule.
 type Compared struct {
 	Rule            Rule
 	Version         string
-	Of              string // the provider or the model, by the rule's scope; else empty
+	Of              string // provider or model, by the rule's scope; else empty
 	Requests, Equal int
 }
 
-// A Table has the rules of one agent, and what was compared. The rows are made from recordings: see
-// package claims in internal/test.
+// A Table has the rules of one agent and the results of comparing them, which package claims in internal/test
+// makes from recordings.
 type Table struct {
-	Rules    []Info // the agent's own, from [Own] on
+	Rules    []Info // the agent's own rules, from [Own] on
 	Compared []Compared
 }
 
-// NewTable returns the table of an agent's own rules, by number. It panics if there are too many.
+// NewTable returns the table of an agent's own rules, by number. It panics if they exceed Most.
 func NewTable(own map[Rule]Info, compared ...[]Compared) *Table {
 	t := &Table{Compared: slices.Concat(compared...)}
 	for r := Own; len(t.Rules) < len(own); r++ {
@@ -126,7 +126,7 @@ func NewTable(own map[Rule]Info, compared ...[]Compared) *Table {
 	return t
 }
 
-// Info describes a rule.
+// Info returns the description of a rule.
 func (t *Table) Info(r Rule) Info {
 	if r < Own {
 		return shared[r]
@@ -140,7 +140,7 @@ func (t *Table) Without(r Rule) *Table {
 	return &Table{t.Rules, slices.DeleteFunc(slices.Clone(t.Compared), of)}
 }
 
-// Then returns the rules of a path after an entry that was made by others.
+// Then returns the rules that a path has used after an entry that was made by other rules.
 func (t *Table) Then(used, by Set) Set {
 	for r := range used.All {
 		if t != nil && t.Info(r).Until&by != 0 {
@@ -150,7 +150,7 @@ func (t *Table) Then(used, by Set) Set {
 	return used | by
 }
 
-// Versions returns the versions of the program of which requests were compared, the oldest first.
+// Versions returns the versions of the program that were compared, the oldest first.
 func (t *Table) Versions() (all []string) {
 	for _, c := range t.Compared {
 		if !slices.Contains(all, c.Version) {
@@ -161,8 +161,8 @@ func (t *Table) Versions() (all []string) {
 	return all
 }
 
-// Versions compares two versions of a program, numbers with points between them, as [cmp.Compare] does.
-// One that is not known is the oldest.
+// Versions compares two versions of a program, numbers with dots between them, like [cmp.Compare]. An unknown
+// version is the oldest.
 func Versions(a, b string) int {
 	for moreA, moreB := true, true; moreA && moreB; {
 		var x, y string
@@ -177,8 +177,8 @@ func Versions(a, b string) int {
 	return 0
 }
 
-// Summary returns how many rules were compared with a version, in how many requests the most used of them,
-// and how many rules only with equal ones.
+// Summary returns how many rules were compared with a version, how many requests used the most frequent of
+// them, and for how many rules all requests were equal.
 func (t *Table) Summary(version string) (rules, requests, equal int) {
 	for r := range Own + Rule(len(t.Rules)) {
 		n := Compared{}
@@ -197,10 +197,10 @@ func (t *Table) Summary(version string) (rules, requests, equal int) {
 	return rules, requests, equal
 }
 
-// An Asked is who was asked: a provider and a model, empty where that is not known.
+// An Asked is the provider and model that a request was sent to, empty if unknown.
 type Asked struct{ Host, Model string }
 
-// Of returns what a scope depends on, empty for Everywhere.
+// Of returns the part that a scope depends on; empty for Everywhere.
 func (a Asked) Of(s Scope) string {
 	switch s {
 	case PerHost:
@@ -211,8 +211,9 @@ func (a Asked) Of(s Scope) string {
 	return ""
 }
 
-// Uncompared returns the rules of a set that no recorded request of a version was compared by, or by one
-// that differed. A rule that depends on the provider or the model has to be compared for each that was asked.
+// Uncompared returns the rules of a set that no recorded request of the version used, or only with a
+// difference. A rule that depends on the provider or the model must have been compared for each one that was
+// asked.
 func (t *Table) Uncompared(used Set, version string, asked ...Asked) (left []Rule) {
 	if len(asked) == 0 {
 		asked = []Asked{{}}
@@ -226,7 +227,7 @@ func (t *Table) Uncompared(used Set, version string, asked ...Asked) (left []Rul
 	return left
 }
 
-// Scoped reports whether a rule of a set depends on the provider or the model.
+// Scoped reports whether a rule of the set depends on the provider or the model.
 func (t *Table) Scoped(used Set) bool {
 	for r := range used.All {
 		if t.Info(r).Scope != Everywhere {
@@ -236,7 +237,7 @@ func (t *Table) Scoped(used Set) bool {
 	return false
 }
 
-// holds reports whether all compared requests of a rule are equal, and there are some.
+// holds reports whether requests with the rule were compared, and all of them are equal.
 func (t *Table) holds(r Rule, version, of string) bool {
 	n := Compared{}
 	for _, c := range t.Compared {

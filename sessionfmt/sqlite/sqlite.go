@@ -1,9 +1,9 @@
-// Package sqlite lets [sessionfmt] read the sessions of agents that keep them in SQLite databases,
-// such as opencode. A program that reads such sessions imports it for its effect:
+// Package sqlite lets [sessionfmt] read the sessions of agents that keep them in SQLite databases, such as
+// opencode. Import it for its effect in a program that reads such sessions:
 //
-//	import _ "ctxtool/sessionfmt/sqlite"
+// import _ "ctxtool/sessionfmt/sqlite"
 //
-// Others do not link SQLite.
+// Other programs need not link SQLite.
 package sqlite
 
 import (
@@ -12,7 +12,7 @@ import (
 
 	"ctxtool/sessionfmt"
 
-	"modernc.org/sqlite" // also the driver of package database/sql
+	"modernc.org/sqlite" // also registers the driver for package database/sql
 )
 
 func init() {
@@ -41,5 +41,5 @@ func backUp(c *sql.Conn, to string) error {
 	})
 }
 
-// limitLength is SQLite's name of the limit for a text or a row.
+// limitLength is SQLite's number for the limit of a text or row (SQLITE_LIMIT_LENGTH).
 const limitLength = 0

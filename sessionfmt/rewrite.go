@@ -110,7 +110,7 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 	return bytes.Join(parts, nil), err
 }
 
-// A Change is the fate of one line in a rewrite: it stays, or other lines replace it and the removed text goes
+// A Change is what a rewrite does to one line: it stays, or other lines replace it and the removed text goes
 // to the quarantine. A rewrite is a sequence of changes, one per line.
 type Change struct {
 	Line

@@ -204,8 +204,8 @@ func (v Value) Model() (provider, id Value) {
 type Pick struct {
 	Record, Message []string
 	// fields of the parts of a message's content if that is an array; Message must then have content
-	Part            []string
-	As              Names
+	Part []string
+	As   Names
 	// Known are fields of messages that need no picking: any other field makes a record Strange. Nil for any.
 	Known []string
 }

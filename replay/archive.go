@@ -10,11 +10,11 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// An archive is what oh-my-pi keeps of the old turns where it compacts without a model: their text, with a
-// middle that the model gets as pictures of pages (docs/session-format.md 21).
+// An archive is what oh-my-pi keeps of old turns when it compacts without a model: their text, except for a
+// middle part that the model receives as pictures of pages (docs/session-format.md 21).
 type archive struct {
 	head, tail jsonl.Value // the oldest and the newest text
-	pictures   int         // their data is outside of the file
+	pictures   int         // files with the pictures
 	cut        bool        // part of the middle was dropped
 }
 
@@ -32,17 +32,17 @@ func archiveOf(line value) (a archive, ok bool) {
 	return a, kept.IsObject() && (a.pictures > 0 || a.head.Text() != "" || a.tail.Text() != "")
 }
 
-// The lines around the pictures, and in place of what was dropped.
+// Lines that stand for the pictures, and for what was dropped.
 const (
 	picturesBelow = "\n-------------- imaged middle below\n"
 	picturesAbove = "-------------- imaged middle above\n"
 	middleOmitted = "\n-------------- middle history omitted above\n"
 )
 
-// archivePlain undoes how an archive marks newlines, and dimmed text.
+// archivePlain restores newlines and dimmed text, which an archive marks with special characters.
 var archivePlain = strings.NewReplacer("\u2588", "\n", "\x0e", "", "\x0f", "")
 
-// blocks returns the texts of an archive as a list of blocks. The pictures are left out.
+// blocks returns the texts of an archive as a list of blocks, without the pictures.
 func (a archive) blocks() value {
 	head, tail := archivePlain.Replace(a.head.Text()), archivePlain.Replace(a.tail.Text())
 	texts := []string{head, tail}
@@ -86,7 +86,7 @@ func (m *machine) unarchive(rec int, line value) {
 		phrase.Count(a.pictures, "picture"), counted)
 }
 
-// resulted reports a result whose text oh-my-pi replaced in the file: earlier requests had another one.
+// resulted reports a result whose text oh-my-pi replaced in the file, since earlier requests had another one.
 func (m *machine) resulted(rec int) {
 	at := m.line(rec).Get("message").Get("prunedAt")
 	if !at.IsNumber() {

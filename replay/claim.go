@@ -9,10 +9,10 @@ import (
 	"ctxtool/sessionfmt/rule"
 )
 
-// use adds rules to those of the path.
+// use adds rules to those that the path has used.
 func (m *machine) use(by ...rule.Rule) { m.used |= rule.Of(by...) }
 
-// reads marks an entry that has other members than the head and these.
+// reads marks an entry that has fields which replay does not read.
 func (m *machine) reads(line value, members ...string) {
 	for name := range line.Members {
 		if !slices.Contains(heads, string(name)) && !slices.Contains(members, string(name)) {
@@ -23,9 +23,9 @@ func (m *machine) reads(line value, members ...string) {
 
 var heads = []string{"type", "id", "parentId", "timestamp"}
 
-// piReading returns how sure the context of a session of pi or oh-my-pi is, as [Envelope.ContextMessages] has it.
-// Prompt and tools are as sure as its messages where the session has them. Those of oh-my-pi have the prompt of a
-// sub-agent alone.
+// piReading returns how certain the context of a session of pi or oh-my-pi is, with the system messages that
+// [Envelope.ContextMessages] returns. Prompt and tools are as certain as its messages if the session records
+// them; sessions of oh-my-pi only record the prompt of a sub-agent.
 func (e *Envelope) piReading() (dialect.Reading, error) {
 	o, used, table := &e.r.Options, e.used, pi.Rules
 	used |= rule.If(o.Lenient || len(o.Without) > 0, pi.Replaced) | rule.If(e.r.Rules != ByPi, pi.Envelope) |
@@ -51,7 +51,7 @@ func (e *Envelope) piReading() (dialect.Reading, error) {
 	return dialect.Reading{Agent: e.r.Session.Agent(), Certainty: c}, err
 }
 
-// askedBy returns who the request asks, if one of its rules depends on that.
+// askedBy returns the model that the request was sent to, if one of its rules depends on that.
 func (e *Envelope) askedBy(t *rule.Table) (asked rule.Asked, err error) {
 	if t == nil || !t.Scoped(e.used) {
 		return asked, nil

@@ -8,8 +8,8 @@ import (
 	"hash/maphash"
 )
 
-// Count returns the tokens of the envelope as /context counts them (docs/session-format.md
-// 8.2): the prompt parts together, each tool and each message separately.
+// Count returns the tokens of the envelope as /context counts them (docs/session-format.md 8.2): the prompt
+// parts as one sum, each tool and each message by itself.
 func (e *Envelope) Count(c *tokens.Counter) (weigh.Counts, error) { return e.CountKnown(c, nil) }
 
 // CountKnown is Count for a caller that has counted messages: known returns what Reader.Tokens gives for one, not ok
@@ -48,8 +48,8 @@ func (e *Envelope) CountKnown(c *tokens.Counter, known func(Piece) (n int, ok bo
 	return n, nil
 }
 
-// Unrecorded reports whether no record has the system prompt, and the tools, of the envelope, which is
-// built with that prompt. Before the first entry nothing was sent, unless an answer is the first.
+// Unrecorded reports whether no record has the system prompt, and the tools, of an envelope with that prompt.
+// Before the first entry nothing was sent, unless an answer comes first.
 func (e *Envelope) Unrecorded(p *prompt.Prompt) (system, tools bool) {
 	if e.Leaf < 0 && e.answer < 0 {
 		return false, false
@@ -57,8 +57,8 @@ func (e *Envelope) Unrecorded(p *prompt.Prompt) (system, tools bool) {
 	return p.Unrecorded()
 }
 
-// Message reads a message as the provider gets it. size is the length of its JSON in bytes. A
-// plain message is read from its line directly, without being converted to JSON.
+// Message reads a message as the provider gets it. size is the length of its JSON in bytes. A plain message is
+// read directly from its line, without composing JSON.
 func (l *Reader) Message(m Piece) (msg *jsonl.Message, size int, err error) {
 	if m.form == plain && m.edit < 0 {
 		switch m.kind {
@@ -79,8 +79,7 @@ func (l *Reader) Message(m Piece) (msg *jsonl.Message, size int, err error) {
 	return &l.msg, len(v), nil
 }
 
-// Tokens returns what a message counts for as a provider message. size is the length of its
-// JSON in bytes.
+// Tokens returns the tokens of a message as the provider gets it. size is the length of its JSON in bytes.
 func (l *Reader) Tokens(c *tokens.Counter, m Piece) (n, size int, err error) {
 	msg, size, err := l.Message(m)
 	if err != nil {
@@ -97,7 +96,7 @@ func (l *Reader) Weigh(c *tokens.Counter, m *jsonl.Message) weigh.Weight {
 	return l.weighing.Reset(c).Message(m)
 }
 
-// Measure measures a message as a provider gets it, and a system message unconverted.
+// Measure measures a message as the provider gets it; system messages unconverted.
 func (l *Reader) Measure(c *tokens.Counter, m Piece) (weigh.Measure, error) {
 	if m.kind == jsonl.System && m.form != patchGiven {
 		v, err := l.Provider(m)

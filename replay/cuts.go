@@ -10,8 +10,8 @@ type Cut struct {
 	// Index is the patch's firstKeptMessageIndex: the index of the first kept message among the
 	// cached messages of the request.
 	Index int
-	// Why is the reason that no patch has the same effect on every later envelope. It is empty
-	// if one has, where the compactions before it are patches too.
+	// Why is the reason that no patch has the same effect on every later envelope. It is empty if one does,
+	// provided that the compactions before it are patches too.
 	Why string
 }
 
@@ -39,14 +39,14 @@ func (r *Replay) Cuts() (cuts []Cut, err error) {
 	return cuts, nil
 }
 
-// A cutter compares each compaction with the patch that could replace it. The messages before one
-// are then the same for both, apart from those that no provider gets.
+// A cutter compares each compaction with the patch that could replace it. Up to there, both have the same
+// messages, except those that no provider gets.
 type cutter struct {
 	cuts *[]Cut
-	last int // of them on this path
+	last int // system messages on this path
 }
 
-// compacted compares a compaction entry, which adds heads messages of its own, with the state before it.
+// compacted compares a compaction entry, which adds heads messages itself, with the state before it.
 func (c *cutter) compacted(m *machine, msg Piece, line value, before *state, heads int) {
 	cut := Cut{Record: int(msg.rec), Above: c.last}
 	place := m.keptPlace(int(msg.rec), line)
@@ -69,8 +69,8 @@ func (m *machine) keptPlace(rec int, line value) int {
 	return m.placeOnPath(kept)
 }
 
-// unpatchable returns why no patch can do what the current compaction does, as far as that is
-// known without the messages that it keeps.
+// unpatchable returns why no patch can do what the current compaction does, as far as that is known without
+// looking at the kept messages.
 func (m *machine) unpatchable(line value, place int, before, next *state) string {
 	var f [3]value
 	line.Fields(f[:], "summary", "timestamp", "systemMessage")
@@ -93,7 +93,7 @@ func (m *machine) unpatchable(line value, place int, before, next *state) string
 	return ""
 }
 
-// awaits reports whether an edit between two places of the path may still get its target.
+// awaits reports whether an edit between two places of the path may still find its target.
 func (m *machine) awaits(from, to int32) bool {
 	for target, e := range m.edits {
 		if e.pos >= from && e.pos < to && m.placeOnPath(int(target)) < 0 {
@@ -113,8 +113,8 @@ func hasDelta(deltas []delta) bool {
 	return false
 }
 
-// tail returns the place in l at which the messages of other from index own on begin, ignoring
-// messages that no provider gets. It is -1 if l does not end with them.
+// tail returns the place in l at which the messages of other from index own on begin, ignoring messages that no
+// provider gets; -1 if l does not end with them.
 func (l *list) tail(other *list, heads int) int {
 	i := l.n
 	for k := other.n - 1; k >= heads; k-- {
@@ -131,8 +131,8 @@ func (l *list) tail(other *list, heads int) int {
 	return i
 }
 
-// indexOfTail returns the index among the shown messages of l of the first message that a
-// compaction keeps (kept from index own on), or why there is no such index.
+// indexOfTail returns the index of the first kept message among the shown messages of l (kept from index own
+// on), or why there is no such index.
 func (l *list) indexOfTail(kept *list, heads int) (int, string) {
 	at := l.tail(kept, heads)
 	switch {

@@ -1,8 +1,8 @@
 package replay
 
-// A Walk replays a path entry by entry. Its caller chooses each entry, which need not be a child
-// of the one before, and may be one that the session only holds (sessionfmt.Session.Hold).
-// Several walks over one session are independent.
+// A Walk replays a path entry by entry. The caller chooses each entry, which need not be a child of the one
+// before, and may exist only in memory (sessionfmt.Session.Hold). Several walks over one session are
+// independent.
 type Walk struct {
 	m       *machine
 	stopped error

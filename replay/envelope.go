@@ -20,23 +20,23 @@ import (
 // still be open.
 type Envelope struct {
 	Leaf         int // the last record replayed, -1 for none
-	TurnIndex    int // user prompts so far, less one
+	TurnIndex    int // user prompts so far, minus one
 	RequestIndex int // the number of the next request, from 0
 
 	Transforms []int // records of the path's context_transforms, in order
 	Ephemerals int   // ephemeral entries on the path
-	ModelBy    int   // the last record that set the path's model, -1 for none
-	ThinkingBy int   // the last record that set the thinking level, -1 for none
+	ModelBy    int   // last record that set the path's model, -1 for none
+	ThinkingBy int   // last record that set the thinking level, -1 for none
 
 	r         *Replay
 	state     state
-	answer    int        // the record of the answer to the request, -1 for none
-	asked     models.Ref // the model that it names, if it has one
+	answer    int        // record of the answer to the request, -1 for none
+	asked     models.Ref // model that the answer names, if any
 	altered   int        // place on the path of the last entry that changed messages sent before, -1 for none
-	ephemeral int        // record, -1 for none
+	ephemeral int        // the session's last record with a prompt, -1 for none
 	used      rule.Set   // see Rules
 	prompt    *prompt.Prompt
-	turns     *int // tokens of its turns as pi estimates them, once they are counted
+	turns     *int // pi's estimate for its turns in tokens, once counted
 	recorded  *record
 }
 
@@ -64,7 +64,7 @@ func (e *Envelope) Uncached() int { return len(e.state.uncached) }
 
 // A Message is a message of an envelope. Raw is valid until the next message is read.
 type Message struct {
-	Kind   jsonl.Kind // by its role in the session
+	Kind   jsonl.Kind // kind, by its role in the session
 	Raw    jsonl.Value
 	Origin origin.Origin
 }
@@ -93,10 +93,9 @@ func (e *Envelope) Sources(read func(Message) bool) iter.Seq2[Message, error] {
 	}, true)
 }
 
-// ContextMessages returns the messages as pi's own context building does: agent messages, with
-// system messages in place and including messages that no provider gets, then the uncached
-// ones. Where patches or a baseline change the prompt, one system message with prompt and tools
-// is in front instead.
+// ContextMessages returns the messages as pi's own context building does: agent messages, with system messages
+// in place and including messages that no provider gets, then the uncached ones. If patches or a baseline
+// change the prompt, a single system message with prompt and tools comes first instead.
 func (e *Envelope) ContextMessages() iter.Seq2[Message, error] {
 	return e.recordedOr(e.prompted(func(m Piece) bool { return m.flags&omitted == 0 }, (*Reader).Agent), nil)
 }
@@ -108,7 +107,7 @@ func (e *Envelope) ProviderMessages() iter.Seq2[Message, error] {
 	return e.recordedOr(e.prompted(sent, (*Reader).Provider), nil)
 }
 
-// SystemMessages returns the system messages of the context alone, as ContextMessages has them.
+// SystemMessages returns only the system messages of ContextMessages.
 func (e *Envelope) SystemMessages() iter.Seq2[Message, error] {
 	return e.prompted(func(m Piece) bool { return m.flags&omitted == 0 && m.kind == jsonl.System }, (*Reader).Agent)
 }
@@ -129,7 +128,7 @@ func (e *Envelope) prompted(want func(Piece) bool, load func(*Reader, Piece) (va
 	}
 }
 
-// reprompted reports whether prompt and tools are not those of the system messages alone.
+// reprompted reports whether prompt and tools differ from what the system messages alone set.
 func (e *Envelope) reprompted() bool {
 	if opt := e.r.Options; e.r.Rules.Patched() && (opt.Baseline != nil || opt.Implemented != nil) {
 		return opt.Baseline != nil || hasSystem(e.state.deltas)
@@ -137,8 +136,8 @@ func (e *Envelope) reprompted() bool {
 	return slices.ContainsFunc(e.state.deltas, func(d delta) bool { return d.op != nil })
 }
 
-// system returns a system message with prompt and tools, and the time of their last change, nil if
-// there is neither. Parts that the sections of a message cannot hold in their order are one content.
+// system returns a system message with prompt and tools, and the time of their last change; nil if there is
+// neither. Parts that sections cannot express in their order become one content.
 func (e *Envelope) system() (jsonl.Value, error) {
 	p, err := e.Prompt()
 	if err != nil || len(p.Parts)+len(p.Tools) == 0 {
@@ -162,8 +161,8 @@ func (e *Envelope) system() (jsonl.Value, error) {
 	return out, nil
 }
 
-// each yields the messages of the list for which want returns true, then the uncached ones if
-// requested, each as load returns it.
+// each yields what load returns for the messages of the list that want accepts, then for the uncached ones if
+// requested.
 func (e *Envelope) each(want func(Piece) bool, load func(*Reader, Piece) (value, error),
 	uncached bool) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
@@ -186,8 +185,8 @@ func (l *Reader) yield(yield func(Message, error) bool, m Piece, load func(*Read
 	return yield(Message{Kind: m.kind, Raw: raw, Origin: m.Origin()}, err) && err == nil
 }
 
-// WithEphemeral returns the envelope with the request-only messages that the session logs for
-// its request, after all others.
+// WithEphemeral returns the envelope with the request-only messages that the session logs for its request at
+// the end.
 func (e *Envelope) WithEphemeral() (*Envelope, error) {
 	if e.ephemeral < 0 {
 		return e, nil
@@ -198,7 +197,7 @@ func (e *Envelope) WithEphemeral() (*Envelope, error) {
 	}
 	out := *e
 	out.turns = nil
-	own := *e.state.msgs.pool // its new messages are of this request alone
+	own := *e.state.msgs.pool // its new messages are only in this request
 	own.chunks, own.others, own.n = slices.Clip(own.chunks), slices.Clip(own.others), int32(len(own.chunks)*chunkSize)
 	out.state.msgs.pool, out.state.uncached = &own, slices.Clip(e.state.uncached)
 	for _, m := range loggedMessages(line, e.ephemeral) {
@@ -207,7 +206,7 @@ func (e *Envelope) WithEphemeral() (*Envelope, error) {
 	return &out, nil
 }
 
-// loggedMessages returns the messages of the entry of a request's own messages.
+// loggedMessages returns the messages of the entry that logs a request's own messages.
 func loggedMessages(line value, rec int) (all []Piece) {
 	at := Piece{rec: int32(rec), edit: -1, op: -1}
 	for v := range line.Get("messages").Elements {
@@ -339,8 +338,8 @@ func (rules Rules) Reasoning(level jsonl.Value) jsonl.Value {
 	return level
 }
 
-// implemented returns the names of tools that have an implementation, nil if all have one: without
-// a baseline's tools or given names.
+// implemented returns the names of tools that have an implementation; nil means all, if neither a baseline nor
+// the caller names any.
 func (r *Replay) implemented() (known map[string]bool) {
 	names := r.Options.Implemented
 	if b := r.Options.Baseline; b != nil {
@@ -369,7 +368,7 @@ func (rules Rules) Compiled(parts []prompt.Part) string {
 	return strings.Join(texts, rules.Separator())
 }
 
-// Separator returns what separates the parts of a prompt as one text.
+// Separator returns the text between the parts of a prompt that is one text.
 func (rules Rules) Separator() string {
 	if rules.Patched() {
 		return ""

@@ -7,9 +7,9 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// Size returns the size of the context: what pi's indicator shows at the envelope's leaf, and what
-// its thresholds use (docs/figures.md, "Size of a context"). Where nothing is recorded since the
-// last change of what was sent, all of it is estimated.
+// Size returns the size of the context: what pi's indicator shows at the envelope's leaf, and what its
+// thresholds use (docs/figures.md, "Size of a context"). If nothing is recorded since the last change of
+// earlier messages, all of it is estimated.
 func (e *Envelope) Size() (s weigh.Size, err error) {
 	if _, s.Window, _, err = e.Model(); err != nil {
 		return s, err
@@ -30,7 +30,7 @@ func (e *Envelope) Size() (s weigh.Size, err error) {
 	return s.Of(used + s.Estimated), nil
 }
 
-// hidden returns the tokens of the size that are prompt and tools which the session does not record.
+// hidden returns the tokens of prompt and tools that the size includes but the session does not record.
 func (e *Envelope) hidden() (int, error) {
 	path, _ := e.r.Session.Path(e.Leaf)
 	if len(path) > 0 && e.r.Session.Coverage.Partial && e.r.Session.Orphan(path[0]) {
@@ -52,7 +52,7 @@ func (e *Envelope) hidden() (int, error) {
 	return 0, nil
 }
 
-// answered reads the usage of a record. It is empty if the record is no answer, or a failed one.
+// answered reads the usage of a record. It is empty unless the record is an answer that succeeded.
 func (r *Replay) answered(rec int) (u jsonl.Usage, err error) {
 	if !r.Session.Answers(rec) {
 		return u, nil
@@ -60,17 +60,17 @@ func (r *Replay) answered(rec int) (u jsonl.Usage, err error) {
 	return r.usage(rec)
 }
 
-// A firstRequest is the first request of a path that was answered: what it had beyond its messages, as
-// the provider recorded it, and what of that the session records, in tokens.
+// A firstRequest is the first answered request of a path: the tokens that it had besides its messages, as the
+// provider recorded them, and how many of these the session records.
 type firstRequest struct {
 	beyond, prompt int
 	known          bool
 }
 
-// Hidden returns about how many tokens of a context's prompt and tools the session does not record,
-// as the first answered request of its path had them (docs/figures.md, "Size of a context"). first is
-// the record of that answer; prompt is how many tokens of them the session records for the context, and
-// known whether it records a prompt at all.
+// Hidden estimates the tokens of a context's prompt and tools that the session does not record, from the first
+// answered request of its path (docs/figures.md, "Size of a context"). first is the record of that answer;
+// prompt is the number of prompt and tool tokens that the session records for the context, and known reports
+// whether it records a prompt at all.
 func (r *Replay) Hidden(first, prompt int, known bool) (int, error) {
 	q, ok := r.first[first]
 	if !ok {
@@ -78,7 +78,7 @@ func (r *Replay) Hidden(first, prompt int, known bool) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		e, _, err := New(r.Session, r.Options).Reach(sessionfmt.Before(first)) // whose findings r has already
+		e, _, err := New(r.Session, r.Options).Reach(sessionfmt.Before(first)) // whose findings r already has
 		if err != nil {
 			return 0, err
 		}
@@ -100,9 +100,9 @@ func (r *Replay) Hidden(first, prompt int, known bool) (int, error) {
 	return max(0, q.beyond-prompt), nil
 }
 
-// lastUsage finds the last answer that did not fail and returns the size of its context in
-// tokens, and its index in the list: -1 if there is none after the last change of messages before
-// it (docs/session-format.md 8.3).
+// lastUsage finds the last answer that did not fail, and returns the size of its context in tokens and its
+// index in the list; -1 if no such answer follows the last change of earlier messages (docs/session-format.md
+// 8.3).
 func (e *Envelope) lastUsage() (at, used int, err error) {
 	msgs := &e.state.msgs
 	for i := msgs.n - 1; i >= 0; i-- {
@@ -124,8 +124,8 @@ func (e *Envelope) lastUsage() (at, used int, err error) {
 	return -1, 0, nil
 }
 
-// estimateAfter adds up the messages after index at of the list. From the start on, prompt and
-// tools of the session or the baseline come first, which system messages are part of.
+// estimateAfter adds up the messages after index at of the list. From the beginning on, it includes prompt and
+// tools of the session or the baseline, to which system messages belong.
 func (e *Envelope) estimateAfter(at int) (sum int, err error) {
 	c := &tokens.Pi
 	if at < 0 {
@@ -208,7 +208,7 @@ func (l *Reader) Estimate(c *tokens.Counter, m Piece) (int, error) {
 	return n, nil
 }
 
-// usage reads the usage of an answer. It is empty if the answer failed.
+// usage reads the usage of an answer; empty if the answer failed.
 func (r *Replay) usage(rec int) (u jsonl.Usage, err error) {
 	if r.Session.NoUsage(rec) {
 		return u, nil

@@ -16,11 +16,11 @@ type pool struct {
 	chunks []*pooled
 	n      int32
 	others []Piece         // all but unedited messages of message entries
-	made   map[Piece]int32 // numbers of messages that several lists can get separately
+	made   map[Piece]int32 // numbers of messages that several lists can derive independently
 }
 
-// A pooled is what tells the unedited messages of message entries. Nearly all are such, so others are kept elsewhere:
-// then rec is the complement of an index.
+// A pooled identifies an unedited message of a message entry. Nearly all messages are such, so the others are
+// kept elsewhere: then rec is the complement of an index.
 type pooled struct {
 	rec, pos [chunkSize]int32
 	kind     [chunkSize]jsonl.Kind
@@ -66,7 +66,7 @@ func (p *pool) keep(m Piece, number int32) {
 	p.made[m] = number
 }
 
-// variant adds what an edit makes of a message. The message is found by intern from then on.
+// variant adds the edited form of a message, which intern finds from then on.
 func (p *pool) variant(of int32, m Piece) int32 {
 	if was := p.at(of); was.edit < 0 {
 		p.keep(was, of)
@@ -74,14 +74,14 @@ func (p *pool) variant(of int32, m Piece) int32 {
 	return p.intern(m)
 }
 
-// A list holds messages in order, by number: system messages that a cut left, what cuts put in
-// front, the last first, and a range of a body. Copying the struct makes a snapshot that stays
-// valid while the owner changes the list: appending only writes beyond what a snapshot shows, and
-// set makes another body. Lists that begin alike share bodies.
+// A list holds messages in order, by number: system messages that a cut left, then the messages that cuts put
+// first (the last cut's first), then a range of a body. Copying the struct makes a snapshot that stays valid
+// while the owner changes the list: appending only writes beyond what a snapshot shows, and set makes another
+// body. Lists with a common beginning share bodies.
 type list struct {
 	pool    *pool
 	systems []int32
-	front   *body // in reverse
+	front   *body // in reverse order
 	ahead   int   // messages of front
 	body    *body
 	lo, hi  int // the range of the body in use
@@ -89,7 +89,7 @@ type list struct {
 	shown   int // messages that a provider gets, system messages excluded
 }
 
-// one is 1 for a message that a provider gets, else 0.
+// one returns 1 for a message that a provider gets, else 0.
 func one(m Piece) int {
 	if m.Sent() {
 		return 1
@@ -99,21 +99,21 @@ func one(m Piece) int {
 
 // A body holds numbers of messages in chunks. It only grows.
 type body struct {
-	under  []*chunk // the first chunks, which other bodies can share
-	chunks []*chunk // the others
+	under  []*chunk // first chunks, which other bodies can share
+	chunks []*chunk // further chunks
 	n      int
-	loose  int             // leading messages that are not in the order of the path, because a patch replaced all
-	places map[int32]int32 // of the records of loose messages, once an edit needs them
+	loose  int             // leading messages that are not in path order, because a patch replaced all messages
+	places map[int32]int32 // first loose message by record, once an edit needs it
 }
 
-// aside is how many chunks of a body can be copied for each body that is made from it.
+// aside is the number of chunks that a body derived from another may copy.
 const aside = 16
 
-// A chunk is a part of a body: n numbers from first on, or else the first n of a list.
+// A chunk is a part of a body: n consecutive numbers from first on, or the first n of a list.
 type chunk struct {
 	first, n int32
-	shown    int32   // messages that a provider gets
-	numbers  []int32 // nil while one follows the other
+	shown    int32   // number of messages that a provider gets
+	numbers  []int32 // nil while the numbers are consecutive
 }
 
 func (c *chunk) number(k int) int32 {
@@ -123,7 +123,7 @@ func (c *chunk) number(k int) int32 {
 	return c.numbers[k]
 }
 
-// own returns a chunk with the first n numbers of this one.
+// own returns a chunk of its own with the first n numbers of this one.
 func (c *chunk) own(n int) *chunk {
 	next := &chunk{first: c.first, n: min(c.n, int32(n)), shown: c.shown}
 	if c.numbers != nil {
@@ -132,7 +132,7 @@ func (c *chunk) own(n int) *chunk {
 	return next
 }
 
-// spell makes its numbers a list, any of which can be changed.
+// spell turns consecutive numbers into a list, any of which can be changed.
 func (c *chunk) spell() {
 	if c.numbers == nil {
 		c.numbers = make([]int32, c.n)
@@ -177,8 +177,8 @@ func (l *list) declarations() []int32 {
 	return all
 }
 
-// share makes the messages of another list that only grew, from an index on, those of one that has
-// none but system messages.
+// share reuses the messages of another list that only grew, from an index on, for a list that has only system
+// messages.
 func (l *list) share(of *list, from int) {
 	l.body, l.lo, l.hi = of.body, min(from, of.hi), of.hi
 	l.n += l.hi - l.lo
@@ -196,7 +196,7 @@ func (l *list) apart(other *list) (numbers []int32) {
 	return numbers
 }
 
-// chunk returns the chunk of a place.
+// chunk returns the chunk that holds a place.
 func (b *body) chunk(k int) *chunk {
 	if k /= chunkSize; k < len(b.under) {
 		return b.under[k]
@@ -206,8 +206,7 @@ func (b *body) chunk(k int) *chunk {
 
 func (b *body) number(k int) int32 { return b.chunk(k).number(k % chunkSize) }
 
-// own returns a body with the first n messages of this one, to which messages can be added, and
-// whose message k can be changed.
+// own returns a body of its own with the first n messages, which can grow, and whose message k can be changed.
 func (b *body) own(p *pool, n, k int) *body {
 	under := slices.Clip(b.under[:min(k/chunkSize, n/chunkSize, len(b.under))])
 	next := &body{under: under, n: n, loose: b.loose, places: b.places}
@@ -225,7 +224,8 @@ func (b *body) own(p *pool, n, k int) *body {
 	return next
 }
 
-// push returns a body with a message after the first n: the same one, unless that has another there.
+// push returns a body with a message after the first n: the same body, unless it already has another message
+// there.
 func (b *body) push(p *pool, n int, number int32) *body {
 	if n < b.n {
 		if b.number(n) == number {
@@ -246,7 +246,7 @@ func (b *body) push(p *pool, n int, number int32) *body {
 	return b
 }
 
-// heads is the number of messages before the body.
+// heads returns the number of messages before the body.
 func (l *list) heads() int { return len(l.systems) + l.ahead }
 
 // number returns the number of the message at an index.
@@ -299,7 +299,7 @@ func (l *list) set(i int, number int32) {
 	c.shown += int32(one(is) - one(was))
 }
 
-// sum counts the messages that a provider gets from one to before another.
+// sum counts the messages from index from to before another that a provider gets.
 func (b *body) sum(p *pool, from, to int) (all int) {
 	for k := from; k < to; k++ {
 		if c := b.chunk(k); k%chunkSize == 0 && k+chunkSize <= to {
@@ -312,8 +312,8 @@ func (b *body) sum(p *pool, from, to int) (all int) {
 	return all
 }
 
-// drop removes the messages before index first, except leading system messages. It visits few of
-// those that it removes.
+// drop removes the messages before index first, except leading system messages. It visits only a few of the
+// removed ones.
 func (l *list) drop(first int) {
 	ahead := max(0, l.heads()-first)
 	lo := l.lo + max(0, first-l.heads())
@@ -322,8 +322,8 @@ func (l *list) drop(first int) {
 	l.n = l.heads() + l.hi - l.lo
 }
 
-// cut puts one message in place of those before index first. System messages stay, before it.
-// Its cost does not depend on the number of messages kept.
+// cut replaces the messages before index first by one message. System messages stay, before it. Its cost does
+// not depend on the number of kept messages.
 func (l *list) cut(first int, number int32) {
 	var systems []int32
 	for i := len(l.systems); i < first; i++ {
@@ -346,8 +346,8 @@ func (l *list) all(yield func(i int, m Piece) bool) {
 	}
 }
 
-// differs returns the indexes at which two lists of one machine have different messages,
-// including those beyond the end of the shorter one. It skips shared chunks.
+// differs returns the indexes at which two lists of one machine differ, including those beyond the end of the
+// shorter one. It skips shared chunks.
 func (l *list) differs(was *list) iter.Seq[int] {
 	return func(yield func(i int) bool) {
 		n := min(was.n, l.n)
@@ -370,7 +370,7 @@ func (l *list) differs(was *list) iter.Seq[int] {
 	}
 }
 
-// sorted is the index from which the list is in the order of the path.
+// sorted returns the index from which the list is in path order.
 func (l *list) sorted() int { return l.heads() + max(0, min(l.hi, l.body.loose)-l.lo) }
 
 // place returns the index of the first message of a record, -1 if it has none, given the record's
@@ -406,7 +406,7 @@ func (b *body) loosePlaces(p *pool) map[int32]int32 {
 	return b.places
 }
 
-// later returns the index of the first message from a place of the path on, among those in order.
+// later returns the index of the first message from a place of the path on, among those in path order.
 func (l *list) later(pos int32) int {
 	from := l.sorted()
 	return from + sort.Search(l.n-from, func(i int) bool { return l.at(from+i).pos >= pos })
@@ -430,7 +430,7 @@ func (l *list) from(pos int32) (i int, exact bool) {
 	return min(after, i), false
 }
 
-// index returns the index of the message after the first n shown ones, l.n if there are fewer.
+// index returns the index of the message after the first n shown ones; l.n if there are fewer.
 func (l *list) index(n int) int {
 	if n >= l.shown {
 		return l.n

@@ -12,12 +12,12 @@ import (
 	"ctxtool/sessionfmt/rule"
 )
 
-// A state is what a replay has built so far. Copying it makes a snapshot.
+// A state is the result of a replay so far. Copying it makes a snapshot.
 type state struct {
 	msgs     list
 	uncached []int32 // numbers of messages
-	deltas   []delta // the changes of prompt, tools and options, in the order in which they apply
-	from     int32   // edits before this place on the path are dropped
+	deltas   []delta // changes of prompt, tools and options, in the order in which they apply
+	from     int32   // edits before this place on the path no longer apply
 }
 
 // A delta is a system message, or an op on prompt, tools or options.
@@ -35,28 +35,28 @@ type machine struct {
 	load *Reader
 
 	reader  *Reader          // reads messages other than the current line
-	err     error            // the first, which ends the step and the walk
+	err     error            // first error, which ends the step and the walk
 	hashes  map[int32]uint64 // by number; see digests
 	spelled []byte           // a message in normalized JSON, for hashing
 
-	pool *pool // of the messages of this machine and of those that it is forked from or forks
-	// The last snapshot of the list; see Step.Messages.
+	pool *pool // all messages of this machine and its forks
+	// Last snapshot of the list; see Step.Messages.
 	version *version
 	base    state
-	cut     *state // under the last compaction; nil before the first
-	// The last edit of each edited record.
+	cut     *state // state under the last compaction; nil before the first
+	// Last edit of each edited record.
 	edits    map[int32]edit
-	early    []int32 // records that were edited before they came
+	early    []int32 // records that were edited before they appeared
 	prompts  list    // prompts of the path that were not taken back; see replaceCached
-	declared []delta // system messages before and after the first compaction, which drops them from base
+	declared []delta // system messages before and after the first compaction, which removes them from base
 
-	pos       int      // of the last entry replayed
+	pos       int      // last entry replayed
 	altered   int      // place on the path of the last entry that changed messages sent before, -1 for none
 	model     int      // last record that set the model, -1 for none
 	thinking  int      // last record that set the thinking level, -1 for none
-	ephemeral int      // record that logged the next request's ephemeral messages, -1
-	used      rule.Set // the rules by which the path was replayed
-	turn      int      // user prompts so far, less one
+	ephemeral int      // record that logged the next request's ephemeral messages, -1 for none
+	used      rule.Set // rules that replaying the path has used
+	turn      int      // user prompts so far, minus one
 	request   int      // answers so far
 
 	prompt PromptTracker // prompt and tools, if Step.Tools is called
@@ -89,15 +89,15 @@ func (m *machine) current() *state {
 	return &m.base
 }
 
-// An Operation is a primitive change of a context. All entries and patch ops are built from
-// these (rules.go, patch.go).
+// An Operation is a primitive change of a context, from which all entries and patch ops are built (rules.go,
+// patch.go).
 type Operation uint8
 
-// The operations.
+// Operations.
 const (
 	OpAppend    Operation = iota // appends messages, after all or after all cached ones
 	OpRemove                     // omits, replaces or restores the messages of an entry
-	OpCut                        // puts a summary in place of the messages before some index
+	OpCut                        // puts a summary in place of the messages before an index
 	OpReplace                    // replaces all messages
 	OpRecompact                  // restores what compactions cut, then cuts for a new one
 	OpSet                        // sets prompt, tools or options
@@ -106,25 +106,25 @@ const (
 
 // A Change is what an entry, or an op of its patch, did to the context of a path.
 type Change struct {
-	// Before is the one before it on the path, nil for the first. Messages that are only appended are
-	// not linked, but for system messages.
+	// Before is the previous change on the path, nil for the first. Changes that only append messages are not
+	// linked, except for system messages.
 	Before *Change
 	By     origin.Origin // the entry, and the op of its patch
-	Name   string        // of that op, empty for the entry itself
+	Name   string        // name of that op, empty for the entry itself
 	Target int           // the record whose messages it edits, -1 for none
-	Place  int32         // of the entry on the path
+	Place  int32         // place of the entry on the path
 	Do     Operation
 }
 
 // A change is a Change with the arguments of its operation. It is valid until the next one.
 type change struct {
 	Change
-	piece   Piece   // the appended message; of a patch, its origin
-	number  int32   // of that message; -1 for a patch
-	op      *ops.Op // of a patch, else nil
+	piece   Piece   // the appended message; for a patch, its origin
+	number  int32   // size of that message; -1 for a patch
+	op      *ops.Op // line of a patch, else nil
 	v       value   // the op as JSON
 	edit    edit
-	changed bool // whether the edit changed a message of the request
+	changed bool // the edit changed a message of the request
 }
 
 // fail ends the step with an error, unless it is nil.
@@ -137,7 +137,7 @@ func (m *machine) line(rec int) value {
 	return line
 }
 
-// do applies a change to the state in force and to the one without compactions.
+// do applies a change to the current state and to the one without compactions.
 func (m *machine) do(c change) {
 	m.change = c
 	if c.Do != OpAppend && c.Do != OpSet {
@@ -183,8 +183,8 @@ func (m *machine) apply(s *state, c *change) {
 // at returns the current step, as observers see it.
 func (m *machine) at() Step { return Step{Record: m.path.at(m.path.len() - 1), m: m} }
 
-// add puts a message into a state, with an edit that already targets it. Once there is a
-// compaction, the state without one has no system messages; see state.dropSystems.
+// add puts a message into a state, applying an edit that already targets it. Once there is a compaction, the
+// state without one has no system messages; see state.dropSystems.
 func (m *machine) add(s *state, number int32, put func(*list, int32)) {
 	msg := m.pool.at(number)
 	if e, ok := m.edits[msg.rec]; ok && e.pos >= s.from {
@@ -240,7 +240,7 @@ func (t *trail) fork() trail {
 	return trail{above: &above, from: t.len()}
 }
 
-// place returns the index of a record before an index, -1 if it is not there.
+// place returns the index of a record before an index, -1 if it is not on the trail.
 func (t *trail) place(rec, before int) int {
 	for ; t != nil; t = t.above {
 		part := t.own[:max(0, min(before-t.from, len(t.own)))]
@@ -267,8 +267,8 @@ func (m *machine) digest(v value) uint64 {
 	return maphash.Bytes(digestSeed, m.spelled)
 }
 
-// digests maps the hashes of messages that are shown to their numbers, in order: of those that
-// may equal one of some others, by their kinds. Messages of entries are hashed once per machine.
+// digests maps hashes of shown messages to their numbers, in order, limited to messages that may equal one of
+// certain others, by kind. Messages of entries are hashed once per machine.
 func (m *machine) digests(numbers []int32, others []value) map[uint64][]int32 {
 	if m.hashes == nil {
 		m.hashes = map[int32]uint64{}
@@ -295,7 +295,7 @@ func (m *machine) digests(numbers []int32, others []value) map[uint64][]int32 {
 	return out
 }
 
-// providerKind is one kind for all messages that a provider may get alike.
+// providerKind maps kinds that a provider may get alike to one.
 func providerKind(k jsonl.Kind) jsonl.Kind {
 	if k == jsonl.Assistant || k == jsonl.ToolResult {
 		return k
@@ -326,7 +326,7 @@ func (m *machine) applyEdit(s *state, c *change) {
 func (e edit) applyTo(deltas *[]delta) {
 	for k, d := range *deltas {
 		if d.op == nil && d.m.rec == e.target {
-			*deltas = slices.Clone(*deltas) // snapshots share it
+			*deltas = slices.Clone(*deltas) // snapshots share the slice
 			e.apply(&(*deltas)[k].m)
 		}
 	}

@@ -5,12 +5,11 @@ import (
 	"slices"
 )
 
-// Messages are the messages of a context in order, by number: those of its list, including omitted
-// ones, then the uncached ones. They are a snapshot, which shares memory with the snapshots of
-// the same walk before and after it.
+// Messages are the messages of a context in order, by number: those of its list, including omitted ones, then
+// the uncached ones. They are a snapshot, which shares memory with the other snapshots of its walk.
 type Messages struct {
 	*version
-	n int32 // of the list
+	n int32 // length of the list
 }
 
 // A version is a list that has only grown since its first snapshot.
@@ -54,10 +53,10 @@ func (l *list) grew(to *list) bool {
 // identical reports whether two slices that only grow are the same.
 func identical(a, b []int32) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
-// Known reports whether there is a snapshot at all.
+// Known reports whether the snapshot was taken at all.
 func (m Messages) Known() bool { return m.version != nil }
 
-// Upto returns the snapshot in which the list had that many messages, of those between which it only grew.
+// Upto returns the snapshot in which the list had n messages, one of those between which it only grew.
 func (m Messages) Upto(n int32) Messages { return Messages{m.version, n} }
 
 // Listed returns the number of messages without the uncached ones.
@@ -110,7 +109,7 @@ func (m Messages) Differs(was Messages) iter.Seq[int] {
 	return is.differs(&before)
 }
 
-// Same returns how many leading messages of the lists of two snapshots are the same.
+// Same returns the number of leading messages that the lists of two snapshots share.
 func (m Messages) Same(was Messages) int {
 	if m.version == was.version {
 		return int(min(m.n, was.n))
@@ -157,8 +156,8 @@ func (m Messages) Sent() (n int) {
 	return n + l.front.sum(l.pool, 0, l.ahead) + l.body.sum(l.pool, l.lo, l.hi)
 }
 
-// Without returns the numbers of the messages that another snapshot of the walk does not have, in
-// order. It skips what both store together, so that it costs as much as their difference.
+// Without returns the numbers of the messages that another snapshot of the walk lacks, in order. It skips what
+// both share, so that it costs as much as they differ.
 func (m Messages) Without(other Messages) (numbers []int32) {
 	for _, i := range m.without(other, m.Len()) {
 		numbers = append(numbers, m.Number(int(i)))
@@ -177,7 +176,7 @@ func (m Messages) ListedWithout(other Messages) (at []int32) {
 	return m.without(other, m.Listed())
 }
 
-// without returns the indexes before an end of the messages that another snapshot does not have.
+// without returns the indexes, before end, of the messages that another snapshot lacks.
 func (m Messages) without(other Messages, end int) (at []int32) {
 	apart, has := m.apart(other)
 	for _, s := range apart {
@@ -192,7 +191,7 @@ func (m Messages) without(other Messages, end int) (at []int32) {
 	return at
 }
 
-// SameUncached returns how many leading uncached messages another snapshot has too, if one of both
+// SameUncached returns the number of leading uncached messages that another snapshot has too, if one of the two
 // has all of the other's.
 func (m Messages) SameUncached(other Messages) int {
 	if m.version == nil || other.version == nil {
@@ -206,8 +205,8 @@ func (m Messages) SameUncached(other Messages) int {
 	return 0
 }
 
-// apart returns the messages that another snapshot does not store in the same place, and how often
-// those of the other occur that this one does not store there.
+// apart returns the messages that another snapshot does not store in the same place, and the numbers of
+// occurrences of those that only the other stores there.
 func (m Messages) apart(other Messages) (ranges []Stretch, has map[int32]int) {
 	next := 0
 	pass := func(to int) {
@@ -226,7 +225,7 @@ func (m Messages) apart(other Messages) (ranges []Stretch, has map[int32]int) {
 		pass(s.At)
 		next += s.To - s.From
 	}
-	if ranges != nil { // else nobody asks what the other has
+	if ranges != nil { // otherwise the counts are not needed
 		pass(other.Len())
 	}
 	return ranges, has
@@ -282,7 +281,7 @@ func (s Stretch) with(at int) int {
 	return at
 }
 
-// compared returns a range of a body, compared with that of another one, by their places.
+// compared compares a range of a body with that of another one, by place.
 func (b *body) compared(was *body, lo, hi, from, to int) (all []Stretch) {
 	for k := lo; k < hi; {
 		end, at := hi, -1

@@ -17,8 +17,8 @@ func (e *Envelope) Answer() (jsonl.Value, error) {
 	return line.Get("message"), err
 }
 
-// ThinkingLevel returns the level that the answer to the request names, since that of a virtual model is
-// chosen for each request; else the path's last one as the session spells it, "off" if it has none.
+// ThinkingLevel returns the level that the answer to the request names, since a virtual model chooses it for
+// each request; else the path's last one as spelled in the session, "off" if there is none.
 func (e *Envelope) ThinkingLevel() (jsonl.Value, error) {
 	answer, err := e.Answer()
 	if level := answer.Get("thinkingLevel"); err != nil || level.IsString() {
@@ -31,8 +31,8 @@ func (e *Envelope) ThinkingLevel() (jsonl.Value, error) {
 	return line.Get("thinkingLevel"), err
 }
 
-// PathModel returns the last model of the path as raw JSON strings. named reports whether an
-// entry sets one, even without naming it.
+// PathModel returns the last model of the path as raw JSON strings. named reports whether an entry sets one,
+// even without naming it.
 func (e *Envelope) PathModel() (provider, id jsonl.Value, named bool, err error) {
 	if e.ModelBy < 0 {
 		return nil, nil, false, nil
@@ -49,10 +49,9 @@ func (e *Envelope) PathModel() (provider, id jsonl.Value, named bool, err error)
 	return provider, id, true, nil
 }
 
-// Model returns the model of the request: that of the options, else the one that its answer names, since
-// an agent may ask another model than the path's without an entry that says so, else the path's, else the
-// baseline's. limit is its context window in tokens, 0 if unknown, and from names the source of
-// the limit; see Replay.Window.
+// Model returns the model of the request: that of the options, else the one that its answer names (an agent may
+// call a model other than the path's without an entry for that), else the path's, else the baseline's. limit is
+// its context window in tokens, 0 if unknown, and from names the source of the limit; see Replay.Window.
 func (e *Envelope) Model() (ref models.Ref, limit int64, from string, err error) {
 	if ref, err = e.ModelRef(); err != nil {
 		return ref, 0, "", err
@@ -69,7 +68,7 @@ func (e *Envelope) ModelRef() (ref models.Ref, err error) {
 	return e.r.ModelBy(e.ModelBy)
 }
 
-// ModelBy returns the model that a record sets, the baseline's if that is none.
+// ModelBy returns the model that a record sets, the baseline's if rec is -1.
 func (r *Replay) ModelBy(rec int) (ref models.Ref, err error) {
 	provider, id, _, err := (&Envelope{r: r, ModelBy: rec}).PathModel()
 	if err != nil {

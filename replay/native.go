@@ -10,8 +10,8 @@ import (
 	"ctxtool/sessionfmt/rule"
 )
 
-// Native are the messages of the request as the session's own agent sends them. Prompt and tools are not among
-// them where the agent keeps them elsewhere. Of pi's sessions there are none.
+// Native returns the messages of the request as the session's own agent sends them, without prompt and tools if
+// the agent keeps these elsewhere; nil for sessions of pi.
 func (e *Envelope) Native() iter.Seq2[jsonl.Value, error] {
 	d := e.r.Session.Dialect()
 	switch {
@@ -46,7 +46,7 @@ func (e *Envelope) Native() iter.Seq2[jsonl.Value, error] {
 	}
 }
 
-// items are those of the messages of the request, spelled as in the file.
+// items returns the messages of the request in their native form.
 func (e *Envelope) items() iter.Seq2[jsonl.Value, error] {
 	return func(yield func(jsonl.Value, error) bool) {
 		n := e.r.Natives()
@@ -74,7 +74,7 @@ func (e *Envelope) items() iter.Seq2[jsonl.Value, error] {
 	}
 }
 
-// Request returns what the dialect needs to know of a request to compose its messages.
+// Request returns what the dialect needs to compose the messages of this request.
 func (n *Natives) Request(e *Envelope) (to dialect.Request, err error) {
 	model, err := e.ModelRef()
 	if err != nil {
@@ -83,7 +83,7 @@ func (n *Natives) Request(e *Envelope) (to dialect.Request, err error) {
 	return n.RequestOf(e.Piece, e.Len(), model, e.answer)
 }
 
-// RequestOf is Request for pieces of a context, as many as n, a model, and the record of the answer, -1 for none.
+// RequestOf is Request for the first n pieces of a context, a model, and the record of the answer, -1 for none.
 func (n *Natives) RequestOf(piece func(int) Piece, count int, model models.Ref, answer int) (to dialect.Request,
 	err error) {
 	to.To = rule.Asked{Host: model.Provider, Model: model.ID}
@@ -106,7 +106,7 @@ func (n *Natives) RequestOf(piece func(int) Piece, count int, model models.Ref, 
 	return to, err
 }
 
-// read returns the first item of a message, unless it is the one of the last call.
+// read returns the first item of a message, unless it is that of the last call.
 func (f *firstItem) read(n *Natives, m Piece) (item jsonl.Value, err error) {
 	if f.item == nil || f.of != m {
 		f.of = m
@@ -124,11 +124,11 @@ func (n *Natives) first(m Piece) (jsonl.Value, error) {
 	return nil, err
 }
 
-// Natives are the items of messages as the session's own agent sends them. It is for one goroutine.
+// Natives reads messages as the session's own agent sends them. It is for one goroutine.
 type Natives struct {
 	l   *Reader
 	rec int32
-	at  map[uint32]int // places of the messages of that record's patch, by where they start
+	at  map[uint32]int // messages of that record's patch by place in its line
 	all []jsonl.Value  // the same messages, with their native items
 
 	firsts [2]firstItem // the last ones that RequestOf read
@@ -140,14 +140,14 @@ type firstItem struct {
 	item jsonl.Value
 }
 
-// Natives returns the items of the replay's messages.
+// Natives returns a reader of the replay's messages in native form.
 func (r *Replay) Natives() *Natives { return &Natives{l: r.NewReader(), rec: -1} }
 
-// Of returns the items of a message, as an array. They are valid until the next call. Those of a patch
-// are found fastest in order.
+// Of returns the items of a message, as an array, valid until the next call. Messages of a patch are found
+// fastest in order.
 func (n *Natives) Of(m Piece) (jsonl.Value, error) {
 	switch {
-	case m.edit >= 0: // what an edit makes of it
+	case m.edit >= 0: // the result of an edit
 		line, err := n.l.lines.Native(int(m.edit))
 		return line.Get("native"), err
 	case m.form != patchGiven && m.form != framedSummary:

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// replaceCached puts a new list in place of the cached messages. A message that equals
-// an earlier one keeps its origin, and so does the summary of the same patch in another frame.
-// Among equal messages the first is matched first. Prompts that an entry of another agent keeps are
-// taken from where they are stored, and what it puts after them is new.
+// replaceCached replaces the cached messages by a new list. A message that equals an earlier one keeps its
+// origin, and so does the summary of the same patch in another frame. Among equal messages the first is matched
+// first. Prompts that an entry of another agent keeps are taken from where they are stored; what follows them
+// is new.
 func replaceCached(m *machine, s *state, c *change) {
 	next := newList(m.pool)
-	next.systems = s.msgs.declarations() // are not cached messages
+	next.systems = s.msgs.declarations() // system messages are not cached messages
 	next.n = len(next.systems)
 	messages := slices.Collect(c.v.Get("messages").Elements)
 	kept, ok := m.r.Session.Kept(int(c.piece.rec))
@@ -20,7 +20,7 @@ func replaceCached(m *machine, s *state, c *change) {
 		m.prompts.hi = min(m.prompts.hi, kept.To)
 		m.prompts.n = m.prompts.hi
 	}
-	before := len(messages) // those that may equal an earlier one
+	before := len(messages) // new messages that may equal an earlier one
 	if kept.Count() > 0 {
 		next.share(&m.prompts, kept.From)
 		before = kept.Before()
@@ -52,9 +52,8 @@ func replaceCached(m *machine, s *state, c *change) {
 	s.msgs = next
 }
 
-// reframe makes msg, the first message el of the new list, the summary that l begins with, if an
-// earlier op of the same patch made that and el has its text: a system's own frame takes the
-// place of pi's.
+// reframe turns msg, the first message el of the new list, into the summary with which l begins, if an earlier
+// op of the same patch made that and el has its text: a system's own frame then replaces pi's.
 func (m *machine) reframe(l *list, el value, msg *Piece) {
 	for _, was := range l.all {
 		if was.kind == jsonl.System {

@@ -10,7 +10,7 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// does returns what a patch operation does to a context.
+// does returns the operation on a context that a patch op stands for.
 func does(o *ops.Op) Operation {
 	switch o.Name {
 	case ops.Replace:
@@ -65,7 +65,7 @@ func (m *machine) before() string {
 	return "root"
 }
 
-// A brokenPatch is the reason that a replay stops.
+// A brokenPatch is the error of a replay that stops at a patch.
 type brokenPatch struct{ error }
 
 func (b brokenPatch) Unwrap() error { return b.error }
@@ -84,8 +84,8 @@ func (r *Replay) stopped(rec int, before string, err error) error {
 	}
 }
 
-// checkPatch validates a transform's patch before any of it is applied. What the reference code
-// accepts is a fault only without --lenient.
+// checkPatch validates a transform's patch before any of it is applied. What the reference code accepts is only
+// an error without --lenient.
 func (m *machine) checkPatch(rec int, line, patch value) *ops.Fault {
 	if f := ops.Schema(line.Get("schemaVersion")); f != nil {
 		if !m.r.Options.Lenient {

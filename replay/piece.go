@@ -8,10 +8,10 @@ import (
 // A Piece is one message of a context, identified by where its text is in the session. It holds
 // no text itself; a Reader reads it.
 type Piece struct {
-	rec  int32 // the record that has its text
-	pos  int32 // that record's place on the path
+	rec  int32 // record that has its text
+	pos  int32 // place of that record on the path
 	edit int32 // the context_edit in force on it, -1 for none
-	op   int32 // the op of a transform that added it, -1 for the entry itself
+	op   int32 // op of a transform that added it, -1 for the entry itself
 
 	// The range of the record's line that holds it, in bytes. size is 0 if the message is built
 	// from the record's fields.
@@ -27,7 +27,7 @@ func (r *Replay) Own(rec int) Piece {
 	return Piece{rec: int32(rec), edit: -1, op: -1, kind: r.Session.Kind(rec)}
 }
 
-// A form is how a message is built from its record.
+// A form states how a message is built from its record.
 type form uint8
 
 const (
@@ -36,13 +36,13 @@ const (
 	branch                    // from a branch_summary entry
 	summary                   // a compaction entry's summary
 	checkpoint                // a compaction entry's systemMessage
-	patchGiven                // from a patch, a provider message as it is
+	patchGiven                // from a patch, a provider message unchanged
 	opSummary                 // the summary of a compaction_apply op
-	framedSummary             // the same in another frame, a provider message as it is
+	framedSummary             // the same in another frame, a provider message unchanged
 )
 
 const (
-	omitted = 1 << iota // a context_edit omits it
+	omitted = 1 << iota // omitted by a context_edit
 	unsent              // no provider gets it: an unknown role, or an excluded shell command
 )
 
@@ -60,14 +60,14 @@ func (m Piece) System() bool {
 // Place identifies the message, including the edit in force. Places are compared with ==.
 func (m Piece) Place() Piece { return m }
 
-// Identity identifies the message regardless of edits, and of the frame of a patch's summary.
+// Identity identifies the message regardless of edits, and of the frame around a patch's summary.
 func (m Piece) Identity() Piece {
 	p := m.Place()
 	p.edit, p.flags = -1, 0
 	if p.form == framedSummary {
 		p.form = opSummary
 	}
-	if p.form == opSummary { // an op makes one
+	if p.form == opSummary { // made by an op
 		p.start, p.size = 0, 0
 	}
 	return p
@@ -91,8 +91,8 @@ func (m Piece) Origin() origin.Origin {
 	return o
 }
 
-// Stored reports whether pi's estimate of the message differs from what it counts for as sent: that
-// of one that is sent with other text than it has, or that only pi keeps.
+// Stored reports whether pi's estimate of the message differs from its size as sent, because it is sent with
+// other text, or only kept by pi.
 func (m Piece) Stored() bool {
 	switch m.kind {
 	case jsonl.Bash, jsonl.BranchMessage, jsonl.CompactionMessage:

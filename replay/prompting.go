@@ -11,8 +11,8 @@ import (
 // effect and does not read them again.
 type PromptTracker struct {
 	LeadingOnly bool          // ignore system messages after the first message, since they are sent in place
-	Meter       *prompt.Meter // measures prompts and tools, if it is set
-	Current     prompt.Fold   // after the last Follow, without the texts of parts; see Reader.Texts
+	Meter       *prompt.Meter // measures prompts and tools if set
+	Current     prompt.Fold   // result of the last Follow, without texts of parts; see Reader.Texts
 
 	load  *Reader
 	seen  []delta
@@ -21,8 +21,8 @@ type PromptTracker struct {
 	tools bool // only tools are needed
 	front leadingDeltas
 
-	ops  []delta     // applied to over
-	over prompt.Fold // the effect of ops on any prompt; see prompt.Fold.Onto
+	ops  []delta     // fold over the whole prompt
+	over prompt.Fold // effect of the ops on any prompt; see prompt.Fold.Onto
 }
 
 // Follow advances to a step, and reports whether the prompt, tools or options changed.
@@ -49,12 +49,12 @@ func (p *PromptTracker) Reach(e *Envelope) error {
 	return err
 }
 
-// Texts fills in the texts of parts that a PromptTracker has left out.
+// Texts fills in the texts of parts that a PromptTracker omits.
 func (l *Reader) Texts(parts []prompt.Part) error {
 	return prompt.Texts(parts, func(f *prompt.Fold, from any) error { return l.apply(f, from.(*delta)) })
 }
 
-// Prompt returns a prompt that a PromptTracker has followed, with its texts, not Compiled.
+// Prompt returns a prompt that a PromptTracker has followed, with its texts, but not Compiled.
 func (l *Reader) Prompt(f *prompt.State) (prompt.Prompt, error) {
 	p := f.Prompt()
 	return p, l.Texts(p.Parts)
@@ -84,15 +84,15 @@ func (p *PromptTracker) follow(r *Replay, deltas []delta) (changed bool, err err
 	return true, p.refold(deltas)
 }
 
-// begins reports whether deltas begin with those seen before. A list that has grown may be a copy.
+// begins reports whether deltas begin with those seen before. A list that has grown may have been copied.
 func begins(deltas, seen []delta) bool {
 	n := len(seen)
 	return n == 0 || len(deltas) >= n && (&deltas[0] == &seen[0] || slices.Equal(deltas[:n], seen))
 }
 
-// fold applies deltas, and leaves out the texts of parts.
+// fold applies deltas without keeping the texts of parts.
 func (p *PromptTracker) fold(f *prompt.Fold, deltas []delta) error {
-	for _, d := range deltas { // a copy, since a prompt that is kept would keep all of them
+	for _, d := range deltas { // a copy: a prompt that is kept would otherwise keep all of them
 		f.Begin(&d)
 		if err := p.load.apply(f, &d); err != nil {
 			return err
@@ -119,7 +119,7 @@ func (p *PromptTracker) refold(deltas []delta) error {
 		p.ops, p.over = nil, prompt.OfOps(&p.Current)
 	}
 	if err := p.fold(&p.over, ops[len(p.ops):]); err != nil {
-		p.ops = nil // some of them are now part of the fold
+		p.ops = nil // some of these deltas are now part of the fold
 		return err
 	}
 	p.ops = ops
@@ -151,10 +151,10 @@ func (s Step) Tools() (tools *prompt.Fold, known, changed bool, err error) {
 
 // A leadingDeltas filters out the effect of system messages after the first message.
 type leadingDeltas struct {
-	deltas []delta // without those of later system messages
+	deltas []delta // deltas without those of later system messages
 	seen   []delta // the input of the last call
-	lead   int     // leading system messages at that time
-	all    int     // all system messages
+	lead   int     // number of leading system messages in it
+	all    int     // number of all system messages in it
 }
 
 // follow returns the deltas without those of later system messages, and whether there are any.

@@ -12,17 +12,17 @@ import (
 	"ctxtool/sessionfmt/rule"
 )
 
-// A record is what the agent recorded of the request of an envelope, once it is read.
+// A record is the agent's record of a request, once it is read.
 type record struct {
 	read    bool
-	request *dialect.Recorded // nil for none
-	unlike  *int              // see unlike, nil before it is known
+	request *dialect.Recorded // nil if there is none
+	unlike  *int              // see unlike; nil until known
 	err     error
 }
 
-// Recorded returns the request as the agent recorded it beside the conversation, nil where it did
-// not (docs/session-format.md 16.9): that of the answer before which the envelope stands, or else of the
-// one that followed at once. It reads the session.
+// Recorded returns the agent's own record of the request (docs/session-format.md 16.9), nil if there is none:
+// of the request that the answer after the envelope answers, or else of the one that directly followed. It
+// reads the session.
 func (e *Envelope) Recorded() (*dialect.Recorded, error) {
 	r := e.recorded
 	if !r.read {
@@ -54,8 +54,8 @@ func (e *Envelope) readRecorded() (*dialect.Recorded, error) {
 	return nil, nil
 }
 
-// Proved returns the recorded request if its digest proves that this was sent, else nil. One that is asked for with
-// another prompt or model was not sent.
+// Proved returns the recorded request if its digest proves that it was sent, else nil. A request with another
+// prompt or model, as the caller may ask for, was not sent.
 func (e *Envelope) Proved() (*dialect.Recorded, error) {
 	r, err := e.Recorded()
 	if opt := &e.r.Options; err != nil || r == nil || opt.Baseline != nil || opt.Implemented != nil ||
@@ -68,8 +68,8 @@ func (e *Envelope) Proved() (*dialect.Recorded, error) {
 	return r, nil
 }
 
-// Items returns the items of the request as the session's own agent sends them: the recorded ones where they are
-// proved, or else Native.
+// Items returns the items of the request as the session's own agent sends them: the recorded ones if proved,
+// else Native.
 func (e *Envelope) Items() (iter.Seq2[jsonl.Value, error], error) {
 	proved, err := e.Proved()
 	if proved != nil {
@@ -81,8 +81,8 @@ func (e *Envelope) Items() (iter.Seq2[jsonl.Value, error], error) {
 // Rules returns the rules by which the request follows from its path: those of the session's agent.
 func (e *Envelope) Rules() rule.Set { return e.used }
 
-// Reading returns how sure the request is: as the rules that it used, or exact where the agent's own
-// record of it proves the same.
+// Reading returns how certain the request is: as certain as the rules that it used, or exact if the agent's own
+// record proves it.
 func (e *Envelope) Reading() (reading dialect.Reading, err error) {
 	d := e.r.Session.Dialect()
 	if d == nil {
@@ -102,8 +102,7 @@ func (e *Envelope) Reading() (reading dialect.Reading, err error) {
 	return reading, err
 }
 
-// recordedOr returns messages, or where a proved record has others than the conversation gives, those of the record:
-// all of them, or some.
+// recordedOr returns messages, or the messages of a proved record if these differ: all of them, or some.
 func (e *Envelope) recordedOr(messages, of iter.Seq2[Message, error]) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
 		proved, err := e.Proved()
@@ -135,8 +134,8 @@ func (e *Envelope) asRecorded(r *dialect.Recorded, yield func(Message, error) bo
 	}
 }
 
-// unlike returns the index of the first message of a recorded request that the conversation gives otherwise, -1 for
-// none.
+// unlike returns the index of the first message of a recorded request that the conversation does not give, -1
+// for none.
 func (e *Envelope) unlike(recorded *dialect.Recorded) (int, error) {
 	if r := e.recorded; r.unlike == nil {
 		var turns []dialect.Turn
@@ -152,8 +151,8 @@ func (e *Envelope) unlike(recorded *dialect.Recorded) (int, error) {
 	return *e.recorded.unlike, nil
 }
 
-// promptAsSent makes a prompt that follows from the session that of the recorded request, where this is proved. What
-// is the same keeps its origin.
+// promptAsSent replaces the prompt that follows from the session by that of the proved record, if any. What is
+// equal keeps its origin.
 func (e *Envelope) promptAsSent(p *prompt.Prompt) error {
 	proved, err := e.Proved()
 	if err != nil || proved == nil {

@@ -27,16 +27,16 @@ import (
 // Options configure a replay.
 type Options struct {
 	Rules       Rules
-	Leaf        int              // the record whose path decides Auto; 0 is the session's leaf
+	Leaf        int              // record whose path decides Auto; 0 is the session's leaf
 	Baseline    *prompt.Baseline // prompt, tools and options missing from the session; may be nil
 	Implemented []string         // names of tools that have an implementation
 	Model       models.Ref       // overrides the path's model
 	Window      int64            // context window in tokens, overrides the known one
 	Models      *models.Table    // context windows by model; the built-in table if nil
 	Lenient     bool             // continue where the reference code does
-	// entries, by record, that change nothing: compactions, edits, deletions, resets, transforms, ephemerals
+	// records of entries to ignore: compactions, edits, deletions, resets, transforms, ephemerals
 	Without map[int]bool
-	Trial   bool // replay transforms that the session only holds under all rules
+	Trial   bool // replay held transforms under all rules
 }
 
 // A Replay replays one session under fixed rules.
@@ -47,10 +47,10 @@ type Replay struct {
 
 	Options Options
 
-	more    int                                        // findings beyond the maximum
+	more    int                                        // number of findings beyond the maximum
 	prompts func() (map[models.Ref]jsonl.Usage, error) // see largestPrompts
 	windows func() (map[models.Ref]int64, error)       // see recordedWindows
-	first   map[int]firstRequest                       // by its answer; see Hidden
+	first   map[int]firstRequest                       // by answer; see Hidden
 }
 
 // New returns a replay of s.
@@ -125,14 +125,14 @@ func (r *Replay) AllFindings() []sessionfmt.Finding {
 	return all
 }
 
-// Rules are the rules of a replay.
+// Rules are replay rules.
 type Rules uint8
 
 const (
 	Auto       Rules = iota // ByEnvelope if the path has transforms or ephemerals, else ByPi
 	ByPi                    // what current pi builds
 	ByEnvelope              // pi's rules plus transforms, as in the context-engineering dialect
-	ByAgent                 // those of the agent whose session it is, if that is not pi; see sessionfmt.Session.Dialect
+	ByAgent                 // those of the session's agent, if that is not pi; see sessionfmt.Session.Dialect
 )
 
 var rulesNames = [...]string{Auto: "auto", ByPi: "pi", ByEnvelope: "envelope", ByAgent: "agent"}
@@ -189,8 +189,8 @@ func (r Rules) Decide(s *sessionfmt.Session, leaf int) Rules {
 	return ByPi
 }
 
-// Entered returns the messages of the request that an earlier envelope of the same replay did
-// not have, in order, as a provider gets them; uncached ones last.
+// Entered returns the messages of the request that an earlier envelope of the same replay lacks, in order, as a
+// provider gets them, uncached ones last.
 func (e *Envelope) Entered(earlier *Envelope) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
 		same := e.state.msgs.n

@@ -68,7 +68,7 @@ func (m *machine) step(pos, rec int) (did Effect, by rule.Rule) {
 	case jsonl.User:
 		m.turn++
 	case jsonl.Assistant:
-		if answers { // else no model gave it
+		if answers { // otherwise no model produced it
 			m.request++
 			m.model = rec
 		}
@@ -151,9 +151,8 @@ func (m *machine) edit(rec, pos int) (Effect, rule.Rule) {
 	return Nothing, rule.Edit
 }
 
-// compact applies a compaction entry: it cuts the state without compactions
-// (docs/session-format.md 5.4, 5.5). A reset is a compaction without a summary, which may keep
-// nothing (21).
+// compact applies a compaction entry: it cuts the state without compactions (docs/session-format.md 5.4, 5.5).
+// A reset is a compaction without a summary, and may keep nothing (21).
 func (m *machine) compact(msg Piece) (Effect, rule.Rule) {
 	rec, reset := int(msg.rec), msg.kind == jsonl.Reset
 	if m.r.Rules.Patched() && !reset {
@@ -226,7 +225,7 @@ func (m *machine) compact(msg Piece) (Effect, rule.Rule) {
 	return Compacted, rule.Compaction
 }
 
-// plain reports a change that was made by the entry of a message.
+// plain reports a change that only appends the message of its entry.
 func (m *machine) plain(msg Piece, do Operation) {
 	m.change = change{Change: Change{Do: do, By: msg.Origin(), Target: -1}}
 	m.notify()
@@ -235,7 +234,7 @@ func (m *machine) plain(msg Piece, do Operation) {
 // keep returns what a compaction keeps of a list without system messages: the messages from index
 // first on. An edit before the place on the path from which edits apply is dropped.
 func (m *machine) keep(l list, first int, from int32) list {
-	visit := l.later(from) - first // patches can leave earlier messages after those that are kept
+	visit := l.later(from) - first // patches can leave earlier messages after kept ones
 	l.drop(first)
 	drop := func(i int) {
 		kept := l.at(i)
@@ -257,8 +256,8 @@ func (m *machine) keep(l list, first int, from int32) list {
 	return l
 }
 
-// dropSystems removes the system messages in place, which no compaction keeps, and returns their
-// changes of the prompt.
+// dropSystems removes the system messages in place, since no compaction keeps them, and returns their changes
+// of the prompt.
 func (s *state) dropSystems() (gone []delta) {
 	if !hasDelta(s.deltas) {
 		return nil // so that the list stays shared
@@ -320,7 +319,7 @@ func (m *machine) firstKept(rec int, line value) (first, from int) {
 		return first, from
 	}
 	first, exact := m.base.msgs.from(int32(from))
-	if exact || m.r.Session.Kind(kept) == jsonl.System { // which the list lacks after a compaction
+	if exact || m.r.Session.Kind(kept) == jsonl.System { // the list lacks it after a compaction
 		return first, from
 	}
 	m.use(pi.KeepsLater)
@@ -351,8 +350,8 @@ func span(line, v value) (start, size uint32) {
 	return uint32(cap(line) - cap(v)), uint32(len(v))
 }
 
-// leaveOut applies an entry of a variant of pi that names entries to leave out
-// (docs/session-format.md 21). They are edits without a replacement.
+// leaveOut applies an entry of a variant of pi that names entries to leave out (docs/session-format.md 21), as
+// edits without a replacement.
 func (m *machine) leaveOut(rec, pos int) (did Effect) {
 	for _, target := range m.deleted(rec, m.line(rec)) {
 		if m.applies(edit{rec: int32(rec), pos: int32(pos), target: target, omit: true}) {
@@ -370,7 +369,7 @@ func (m *machine) applies(e edit) bool {
 	return m.change.changed
 }
 
-// deleted returns the entries that a deletion names. One of a part of a message is not applied.
+// deleted returns the entries that a deletion names. A deletion of part of a message is not applied.
 func (m *machine) deleted(rec int, line value) (targets []int32) {
 	for el := range line.Get("deletedTargets").Elements {
 		if !el.Get("kind").Is("entry") {

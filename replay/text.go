@@ -16,11 +16,11 @@ type value = jsonl.Value
 // concurrent use.
 type Reader struct {
 	r        *Replay
-	lines    *sessionfmt.Reader // of the messages
-	edits    *sessionfmt.Reader // of the edits on them
+	lines    *sessionfmt.Reader // reads the entries of messages
+	edits    *sessionfmt.Reader // reads the edits on them
 	buf      []byte
-	out      []byte // an edited message
-	sent     []byte // a message made for the provider
+	out      []byte // buffer for an edited message
+	sent     []byte // buffer for a message made for the provider
 	at       jsonl.Cursor
 	msg      jsonl.Message
 	weighing weigh.Weigher
@@ -122,7 +122,7 @@ func (l *Reader) plain(line value) (msg, content value) {
 	return msg, content
 }
 
-// emptyContent returns what null or missing content reads as, nil if it is left as it is.
+// emptyContent returns the content that null or missing content stands for, nil if it is left unchanged.
 func emptyContent(k jsonl.Kind) value {
 	switch k {
 	case jsonl.System:
@@ -171,8 +171,8 @@ func textBlocks(dst []byte, text value) value {
 	return append(dst, `}]`...)
 }
 
-// The texts in which pi wraps summaries before sending them, escaped for JSON. The two closings
-// differ by a newline (docs/session-format.md 7.2).
+// Texts in which pi wraps summaries before sending them, escaped for JSON. The two closings differ by a newline
+// (docs/session-format.md 7.2).
 const (
 	compactionOpening = `The conversation history before this point was compacted into the following summary:` +
 		`\n\n<summary>\n`
@@ -181,14 +181,14 @@ const (
 	branchClosing     = `</summary>`
 )
 
-// The openings of oh-my-pi; both closings are compactionClosing.
+// Openings of oh-my-pi's frames; both closings are compactionClosing.
 const (
 	ompCompactionOpening = `Prior model work/tool state available.\n` +
 		`MUST build on prior work; NEVER duplicate prior work.\n\n<summary>\n`
 	ompBranchOpening = `Branch-return summary:\n\n<summary>\n`
 )
 
-// The frame of oh-my-pi around what the model itself wrote for its successor (method handoff).
+// oh-my-pi's frame around the summary that the model wrote for its successor (method handoff).
 const (
 	ompHandoffOpening = `Context replaced. The <handoff> below is a handoff document a prior instance of you wrote ` +
 		`from the full conversation. It is your own working memory, not user input.\n` +
@@ -225,7 +225,7 @@ func (l *Reader) Provider(m Piece) (jsonl.Value, error) {
 			content = textBlocks(nil, content)
 		}
 	default:
-		if more := v.Get("blocks"); m.form == summary && more.IsArray() { // the summary introduces them
+		if more := v.Get("blocks"); m.form == summary && more.IsArray() { // an introduction precedes the summary
 			content = textBlocks(nil, v.Get("summary"))
 			if len(more) > len("[]") {
 				content = append(append(content[:len(content)-1], ','), more[1:]...)
@@ -239,7 +239,7 @@ func (l *Reader) Provider(m Piece) (jsonl.Value, error) {
 	return l.sent, nil
 }
 
-// wrapped appends the text that a summary or shell command is sent as, escaped for JSON.
+// wrapped appends the text that is sent for a summary or shell command, escaped for JSON.
 func (l *Reader) wrapped(dst []byte, m Piece, v value) []byte {
 	switch ohMyPi := l.r.Session.OhMyPi(); {
 	case ohMyPi && m.kind == jsonl.BranchMessage:
@@ -272,7 +272,7 @@ func join(dst []byte, before string, v value, after string) []byte {
 	return append(dst, after...)
 }
 
-// bashText appends the text of a bashExecution as the model gets it, escaped for JSON.
+// bashText appends the text of a bashExecution as the model sees it, escaped for JSON.
 func bashText(dst []byte, v value) []byte {
 	var f [6]value
 	v.Fields(f[:], "command", "output", "cancelled", "exitCode", "truncated", "fullOutputPath")
@@ -293,7 +293,7 @@ func bashText(dst []byte, v value) []byte {
 	return dst
 }
 
-// SummaryText returns the text that a compaction's summary is sent as.
+// SummaryText returns the text that is sent for a compaction's summary.
 func SummaryText(summary string) string {
 	unescape := strings.NewReplacer(`\n`, "\n").Replace
 	return unescape(compactionOpening) + summary + unescape(compactionClosing)

@@ -11,9 +11,9 @@ import (
 	"ctxtool/sessionfmt/dialect"
 )
 
-// doubt adds a finding for each field of the context's lines, and each part of a type, that nothing reads and no
-// table knows, at the first entry that has it: what the agent does with it was not compared. A claim that messages
-// are exact is lowered, and names them.
+// doubt adds a finding for each field and type in the context's lines that no reader uses and no table lists,
+// at the first entry that has it: its effect on requests was not compared. A claim that messages are exact is
+// lowered, and names the fields.
 func (e *Envelope) doubt(c *dialect.Certainty) error {
 	exact := c != nil && c.Messages == "exact"
 	if e.size() > mostUnread {
@@ -33,11 +33,12 @@ func (e *Envelope) doubt(c *dialect.Certainty) error {
 	return err
 }
 
-// mostUnread is the size of a context up to which its fields are looked at, bytes. No model takes more, and the
-// time that it takes is not seen.
+// mostUnread is the size of a context up to which its fields are checked, bytes. No model takes more, and up to
+// it the check takes no noticeable time.
 const mostUnread = 8 << 20
 
-// size returns how long the lines of the context's entries are, more than mostUnread if that is exceeded.
+// size returns the total length of the lines of the context's entries, or more than mostUnread once that is
+// exceeded.
 func (e *Envelope) size() (n int) {
 	rec := -1
 	for _, m := range e.state.msgs.all {
@@ -52,8 +53,8 @@ func (e *Envelope) size() (n int) {
 	return n
 }
 
-// unread returns the fields of the context's lines that nothing knows, with the first entry that has each. Those
-// of a document are not looked at.
+// unread returns the unknown fields of the context's lines, each with the first entry that has it. Lines of a
+// document are not checked.
 func (e *Envelope) unread() (map[string]int, error) {
 	s, found := e.r.Session, map[string]int{}
 	if d := s.Dialect(); d != nil && d.Document != nil {

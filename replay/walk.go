@@ -12,7 +12,7 @@ import (
 
 // A Step is the effect of one entry.
 type Step struct {
-	Record int // the entry
+	Record int // record of the entry
 	Did    Effect
 	// Before and After are the numbers of cached messages of the request.
 	Before, After int
@@ -105,7 +105,7 @@ func (r *Replay) Walk(leaf int, watch ...Observer) iter.Seq2[Step, error] {
 func (r *Replay) Along(path []int, watch ...Observer) iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
 		w := r.Start(watch...)
-		way := make([]int32, len(path)) // half the memory
+		way := make([]int32, len(path)) // which halves the memory
 		for i, rec := range path {
 			way[i] = int32(rec)
 		}
@@ -119,9 +119,9 @@ func (r *Replay) Along(path []int, watch ...Observer) iter.Seq2[Step, error] {
 	}
 }
 
-// WalkTree replays the whole tree, each entry once, parents before children. The machine forks
-// at each branch. A step's envelope is that of its own path, as with Walk. An error ends its
-// branch, and the walk continues with the next. Entries below a parent cycle are left out.
+// WalkTree replays the whole tree, each entry once, parents before children. The machine forks at each branch.
+// A step's envelope is that of its own path, as with Walk. An error ends its branch, and the walk continues
+// with the next. Entries below a parent cycle are left out.
 func (r *Replay) WalkTree(t *sessionfmt.Tree, watch ...Observer) iter.Seq2[Step, error] {
 	return newMachine(r, watch...).tree(t)
 }
@@ -179,7 +179,7 @@ func (m *machine) advance(rec int) (Step, error) {
 	switch d := m.r.Session.Dialect(); {
 	case d == nil:
 		m.used |= rule.Of(by)
-	case m.r.Session.Held(rec): // by is a rule of pi's, and the agent has none for what is tried on its session
+	case m.r.Session.Held(rec): // the agent has no rule for what is tried on its session, so pi's applies
 		m.used |= rule.Of(rule.Unread)
 	default:
 		m.used = d.Rules.Then(m.used, m.r.Session.RulesOf(rec))

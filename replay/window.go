@@ -7,10 +7,9 @@ import (
 	"sync"
 )
 
-// Window returns the context window of a model in tokens, 0 if unknown, and where it comes from:
-// "given", "baseline", "session" if the agent recorded it there, how the model was found in the
-// table, or "unknown". A window that recorded prompts of the model exceed is not the window: the
-// largest of them with its answer stands in for it, and from is "recorded".
+// Window returns the context window of a model in tokens, 0 if unknown, and its source: "given", "baseline",
+// "session" if the agent recorded it, how the model was found in the table, or "unknown". If a recorded prompt
+// of the model exceeds the window, the largest such prompt with its answer replaces it, and from is "recorded".
 func (r *Replay) Window(ref models.Ref) (limit int64, from string, err error) {
 	if r.Options.Window > 0 {
 		return r.Options.Window, "given", nil
@@ -37,7 +36,7 @@ func (r *Replay) Window(ref models.Ref) (limit int64, from string, err error) {
 	return limit, from, err
 }
 
-// recordedWindows returns a function that finds the windows that a session records of its models, the last of each.
+// recordedWindows returns a function that finds the windows recorded in a session, the last one of each model.
 func recordedWindows(s *sessionfmt.Session) func() (map[models.Ref]int64, error) {
 	return sync.OnceValues(func() (map[models.Ref]int64, error) {
 		lines, all := s.NewReader(), map[models.Ref]int64{}
@@ -58,15 +57,14 @@ func recordedWindows(s *sessionfmt.Session) func() (map[models.Ref]int64, error)
 	})
 }
 
-// KnowPrompts sets the usage of each model with the largest prompt, for callers that have read all
-// of them.
+// KnowPrompts sets the usage with the largest prompt of each model, for callers that have read all usages.
 func (r *Replay) KnowPrompts(largest map[models.Ref]jsonl.Usage) {
 	r.prompts = func() (map[models.Ref]jsonl.Usage, error) { return largest, nil }
 }
 
-// mostPrompts is how large a session is of which all recorded prompts are read for its windows,
-// bytes. Of a larger one it is those where a context is as large as it grows: at the last answers
-// of branches, and before records that change more than they add.
+// mostPrompts is the size of a session up to which all recorded prompts are read to find windows, bytes. In a
+// larger one only those are read that can be the largest: at the last answers of branches, and before records
+// that do more than append.
 const mostPrompts = 4 << 20
 
 // largestPrompts returns a function that finds the usage of each model with the largest prompt, on
@@ -92,12 +90,12 @@ func largestPrompts(s *sessionfmt.Session) func() (map[models.Ref]jsonl.Usage, e
 	})
 }
 
-// prompts are the recorded prompts of a session that were read.
+// prompts are the recorded prompts that were read.
 type prompts struct {
 	s       *sessionfmt.Session
 	lines   *sessionfmt.Reader
 	largest map[models.Ref]jsonl.Usage
-	seen    []bool // records
+	seen    []bool // records already read
 }
 
 // before reads the last answer with a usage up to a record.

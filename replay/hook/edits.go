@@ -17,8 +17,8 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// Store adds the results to a batch below the point: as transforms, as the entries that pi
-// itself reads, or what is logged of a request-only patch.
+// Store adds the results to a batch below the point: as transforms, as entries that pi itself understands, or
+// as the log of a request-only patch.
 func (t *Trial) Store(b *sessionfmt.Batch, edits bool) error {
 	switch {
 	case t.Reason == Ephemeral:
@@ -35,8 +35,8 @@ func (t *Trial) Store(b *sessionfmt.Batch, edits bool) error {
 	return nil
 }
 
-// log adds the entry that logs request-only messages, as the agent does: only those that are
-// not cached, and nothing if there are none.
+// log adds the entry that logs request-only messages, as the agent does: only uncached ones, and nothing if
+// there are none.
 func (t *Trial) log(b *sessionfmt.Batch) error {
 	list, err := appendMessages(value{'['}, t.Envelope.UncachedMessages())
 	if err == nil && len(list) > 1 {
@@ -45,7 +45,7 @@ func (t *Trial) log(b *sessionfmt.Batch) error {
 	return err
 }
 
-// appendMessages appends messages to a list that begins with a bracket.
+// appendMessages appends messages to an unclosed array.
 func appendMessages(list value, messages iter.Seq2[replay.Message, error]) (value, error) {
 	for m, err := range messages {
 		if err != nil {
@@ -63,8 +63,8 @@ func comma(list value) value {
 	return list
 }
 
-// refuse returns the error for an operation that has no form in the entries of pi: the last one
-// that does something of the kind.
+// refuse returns the error for operations that cannot be expressed in pi's own entries, naming the last
+// operation of that kind that has an effect.
 func (t *Trial) refuse(why string, names ...string) error {
 	text := "the results"
 	for _, r := range t.results {
@@ -156,8 +156,8 @@ func (t *Trial) editPrompt(b *sessionfmt.Batch, was, is *prompt.Prompt) error {
 	return nil
 }
 
-// editTools returns the tools that a system message removes and adds, as lists without their
-// ends: those from the first on that differs.
+// editTools returns the tools that a system message removes and adds, as unclosed arrays: those from the first
+// difference on.
 func (t *Trial) editTools(was, is *prompt.Prompt) (removed, added value) {
 	removed, added = value{'['}, value{'['}
 	keep := func(tool prompt.Tool, in []prompt.Tool) bool {
@@ -283,5 +283,5 @@ func promise(after *sessionfmt.Session, opt replay.Options, c *tokens.Counter, p
 	}
 }
 
-// errOther is the error for entries that do not replay to what was planned.
+// errOther is the error if entries do not replay to the planned context.
 var errOther = errors.New("nothing was written: the entries would produce a different context")

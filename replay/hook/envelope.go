@@ -9,19 +9,19 @@ import (
 	"io"
 )
 
-// A Writer writes the requests of one walk as hooks get them, a line each. It keeps the cached
-// messages of the last one as JSON, since most requests only add to them.
+// A Writer writes the requests of one walk in the form that hooks receive, one per line. It keeps the cached
+// messages of the last request as JSON, since most requests only add to them.
 type Writer struct {
 	prompt replay.PromptTracker
 	load   *replay.Reader
 	last   *replay.Envelope
 	front  []byte // system and tools
 	cached []byte // messages, separated by commas
-	ends   []int  // by index of the list, the length of cached after it
+	ends   []int  // length of cached after each message, by index of the list
 	buf    []byte
 }
 
-// Write writes the state of a walk with these counts and this size, as the input of a hook that runs for a
+// Write writes the state of a walk, with these counts and this size, as the input of a hook that runs for a
 // reason.
 func (w *Writer) Write(out io.Writer, reason Reason, step replay.Step, n weigh.Counts, size weigh.Size) error {
 	e := step.Envelope()
@@ -58,8 +58,7 @@ func (w *Writer) Write(out io.Writer, reason Reason, step replay.Step, n weigh.C
 	return err
 }
 
-// appendNumbers appends the place of the request, and how many tokens of the window are left if
-// that is known.
+// appendNumbers appends the number of the request, and how many tokens of the window are left if that is known.
 func appendNumbers(dst []byte, e *replay.Envelope, meta entry.Meta) []byte {
 	numbers := struct {
 		Request int    `json:"requestIndex"`

@@ -41,10 +41,10 @@ type value = jsonl.Value
 // A Reason is the boundary at which a hook runs.
 type Reason string
 
-// The reasons.
+// Reasons to run a hook.
 const (
-	BeforeRequest Reason = "before_request" // its patch is stored, and applies from the request on
-	TurnEnd       Reason = "turn_end"       // likewise, after an answer and its results
+	BeforeRequest Reason = "before_request" // its patch is stored, and applies from this request on
+	TurnEnd       Reason = "turn_end"       // the same, after an answer and its results
 	Ephemeral     Reason = "ephemeral"      // its patch applies to one request, and is not stored
 )
 
@@ -53,13 +53,13 @@ var Reasons = []string{string(BeforeRequest), string(TurnEnd), string(Ephemeral)
 
 // A Result is what a hook returned: a patch with at least one operation.
 type Result struct {
-	Name    string      // of the transformer; empty if the hook gave none
+	Name    string      // name of the transformer; empty if the hook gave none
 	Patch   jsonl.Value // an array, on one line
 	Display jsonl.Value // absent, or an object
 }
 
-// Read reads what a hook returned: an object with a patch, a list of operations, or lines of
-// either. null, {} and blank lines are nothing. name is of the file, for messages.
+// Read reads the result of a hook: an object with a patch, a list of operations, or lines of either. null, {}
+// and blank lines mean no result. name is the file's name, for messages.
 func Read(name string, data []byte) (all []Result, err error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, nil
@@ -148,7 +148,7 @@ func oneLine(v value) (value, error) {
 	return out.Bytes(), err
 }
 
-// Ops is a result of operations as JSON; err names the first that is not JSON.
+// Ops makes a result of operations given as JSON; err names the first that is not JSON.
 func Ops(all []string) (r Result, err error) {
 	list := value{'['}
 	for k, text := range all {
@@ -208,8 +208,8 @@ func (r *Result) fields() []jsonl.Field {
 	}
 }
 
-// Once asks a hook once, with the context at the end of the path to a record, and returns what it
-// answers. It is an error if an operation is refused.
+// Once calls a hook once, with the context at the end of the path to a record, and returns its result. A
+// refused operation is an error.
 func Once(ctx context.Context, h Hook, name string, r *replay.Replay, leaf int) (all []Result, err error) {
 	quiet := *r
 	step := quiet.Start().Step() // without an entry

@@ -17,28 +17,28 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A Hook answers each state, a line that write writes, with one line: a result.
+// A Hook answers each state, a line that write writes, with a line: a result.
 type Hook interface {
 	Ask(ctx context.Context, write func(w io.Writer) error) (answer []byte, err error)
 	Close() error
 }
 
-// longestAnswer is how many bytes an answer of a command may have.
+// longestAnswer is the limit for an answer of a command, bytes.
 const longestAnswer = 256 << 20
 
-// mostLate is how many calls in a row may take too long. A hook that never answers would cost the time
-// limit for each request.
+// mostLate is the number of consecutive calls that may take too long. A hook that never answers would otherwise
+// cost the time limit for each request.
 const mostLate = 3
 
 // A Command is a command line with its surroundings.
 type Command struct {
 	Line    string
 	Dir     string
-	Environ []string      // the process's own when nil
-	Limit   time.Duration // how long an answer may take
+	Environ []string      // environment; the process's own if nil
+	Limit   time.Duration // time limit for an answer
 }
 
-// Shell returns the hook of a command line: one process, or with each one for every state.
+// Shell returns the hook of a command line: a single process, or one for each state if each is set.
 func Shell(c Command, each bool) Hook {
 	return &shell.Process{Command: shell.Command{
 		Line: c.Line, Dir: c.Dir, Environ: c.Environ, Limit: c.Limit, Most: longestAnswer,
@@ -48,12 +48,12 @@ func Shell(c Command, each bool) Hook {
 // An Exec runs a hook over the requests of a session.
 type Exec struct {
 	Hook     Hook
-	Name     string // of the hook: its command
+	Name     string // name of the hook: its command
 	Context  context.Context
 	Replay   replay.Options
 	Leaf     int
 	Reasons  []Reason // in any order
-	From, To int      // the first and the last request; To is below 0 for no limit
+	From, To int      // first and last request; a negative To means no limit
 	Now      func() time.Time
 	Progress func(done, of int64) // may be nil
 
@@ -77,7 +77,7 @@ type Run struct {
 	Took time.Duration `json:"-"` // by all calls
 
 	s, with *sessionfmt.Session
-	end     *replay.Envelope // at the leaf
+	end     *replay.Envelope // totals at the leaf
 	replay  *replay.Replay
 	course  course
 }
@@ -100,24 +100,24 @@ type Row struct {
 	Took time.Duration `json:"-"`
 }
 
-// A running is a run of a hook.
+// A running is the state of Run.
 type running struct {
 	*Exec
 	run    *Run
 	walk   *replay.Walk
 	meter  *ledger.Meter
 	write  Writer
-	n      weigh.Counts // of the state of the walk
-	size   weigh.Size   // likewise
-	parent int          // the last record of the path so far
+	n      weigh.Counts // counts at the current step
+	size   weigh.Size   // size at the current step
+	parent int          // last record of the path so far
 	course course
 	asked  int // the last request that was counted
 	of     int // requests of the path
-	late   int // how many calls in a row took too long
+	late   int // number of consecutive calls that took too long
 }
 
-// Run runs the hook. What it returns at a stored boundary is there at all later requests. It
-// fails only if the session cannot be replayed.
+// Run runs the hook. What it returns at a stored boundary applies to all later requests. It only fails if the
+// session cannot be replayed.
 func (x *Exec) Run(s *sessionfmt.Session) (*Run, error) {
 	opt := x.Replay
 	opt.Rules = opt.Rules.Decide(s, opt.Leaf)
@@ -140,7 +140,7 @@ func (x *Exec) Run(s *sessionfmt.Session) (*Run, error) {
 	if len(g.course.held) == 0 {
 		return g.run, nil
 	}
-	quiet := *r // findings have been reported already
+	quiet := *r // findings were already reported
 	all, err := compare(was, &quiet, course{path: path}, g.course, &tokens.Pi)
 	if err == nil {
 		g.bill(all)
@@ -188,8 +188,8 @@ func (g *running) requests(path []int) error {
 	return nil
 }
 
-// turnEnds reports, for each place of a path, whether a turn ends after it: an answer and the
-// results of its calls.
+// turnEnds reports, by place of the path, whether a turn ends there: after an answer and the results of its
+// calls.
 func turnEnds(s *sessionfmt.Session, path []int) []bool {
 	ends, last := make([]bool, len(path)), -1
 	for k, rec := range path {
@@ -212,8 +212,7 @@ func turnEnds(s *sessionfmt.Session, path []int) []bool {
 	return ends
 }
 
-// boundary calls the hook for a request, and applies what it returns before place at of the
-// path.
+// boundary calls the hook for a request, and applies the result before place at of the path.
 func (g *running) boundary(reason Reason, at, request int) error {
 	if !slices.Contains(g.Reasons, reason) || request < g.From || g.To >= 0 && request > g.To {
 		return nil
@@ -316,7 +315,7 @@ func (g *running) apply(row *Row, result Result, at int) error {
 	return nil
 }
 
-// bill adds what the requests cost.
+// bill adds the costs of the requests.
 func (g *running) bill(all []cache.Comparison) {
 	b := &Bill{}
 	byRequest := map[int]*cache.Comparison{}
@@ -349,7 +348,7 @@ func (g *running) bill(all []cache.Comparison) {
 	}
 }
 
-// Course returns the requests with what the hook returned, and the replay that they belong to.
+// Course returns the requests with the hook's results, and the replay that they belong to.
 func (r *Run) Course() (*replay.Replay, ledger.Course) { return r.replay, r.course.walk }
 
 // Stored reports whether the session with the stored patches differs from the recorded one.
@@ -357,7 +356,7 @@ func (r *Run) Stored() bool {
 	return slices.ContainsFunc(r.Rows, func(row Row) bool { return row.Error == "" && row.Reason != Ephemeral })
 }
 
-// Print writes the session with the stored patches where the hook made them.
+// Print writes the session with the stored patches at the points where the hook returned them.
 func (r *Run) Print(w io.Writer) error { return r.with.Weave(w) }
 
 // Promise compares a session, read back, with the context at the end of the run.

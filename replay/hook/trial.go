@@ -22,11 +22,11 @@ import (
 // Options configure a trial of results at one point.
 type Options struct {
 	Replay   replay.Options
-	Leaf     int               // the record whose path continues after the point; 0 is the session's leaf
-	At       int               // the record after which the results apply; 0 is Leaf
+	Leaf     int               // record whose path continues after the point; 0 is the session's leaf
+	At       int               // record after which the results apply; 0 is Leaf
 	Reason   Reason            // BeforeRequest if empty
-	Source   string            // the file with the results, for messages
-	Counters []*tokens.Counter // of the sizes, the first one of the rest too; pi's if empty
+	Source   string            // name of the file with the results, for messages
+	Counters []*tokens.Counter // for sizes; the first one also for everything else; pi's if empty
 	Now      time.Time
 }
 
@@ -52,20 +52,19 @@ type Trial struct {
 	results []Result
 	s       *sessionfmt.Session // of the file
 	with    *sessionfmt.Session // a copy that holds the results
-	before  *replay.Replay      // of s
-	after   *replay.Replay      // of with
-	held    []int               // the records of the results
+	before  *replay.Replay      // replay of s
+	after   *replay.Replay      // replay of with
+	held    []int               // records of the results
 }
 
-// A Size is the size of a context before and after, in the tokens of a counter.
+// A Size is the size of a context before and after, in tokens of a counter.
 type Size struct {
 	Counter string       `json:"counter"`
 	Before  weigh.Counts `json:"before"`
 	After   weigh.Counts `json:"after"`
 }
 
-// A Prefix is what a change does to the prompt cache of the next request, in the tokens of the
-// first counter.
+// A Prefix is the effect of a change on the prompt cache of the next request, in tokens of the first counter.
 type Prefix struct {
 	Messages int `json:"messages"` // messages before the first difference
 	Of       int `json:"of"`       // messages before the change
@@ -77,8 +76,8 @@ type Prefix struct {
 	Priced   bool    `json:"priced"`   // whether the table has prices for the model
 }
 
-// A Bill compares what the prompts of recorded requests cost as recorded and with a change, both
-// as an ideal prompt cache would serve them. Answers are the same.
+// A Bill compares the prompt costs of recorded requests with and without a change, both as an ideal prompt
+// cache would serve them. Answers are the same.
 type Bill struct {
 	Requests int `json:"requests"`
 	// as recorded: `prompt` tokens, `read` from the cache, `write` not read, `cost` in dollars
@@ -126,7 +125,7 @@ func New(s *sessionfmt.Session, results []Result, opt Options) (*Trial, error) {
 	if span.Stopped != nil {
 		return nil, span.Stopped
 	}
-	if t.Envelope = span.B; t.Reason == Ephemeral { // nothing of it is stored
+	if t.Envelope = span.B; t.Reason == Ephemeral { // none of it is stored
 		t.after.Findings = t.Findings()
 	}
 	if t.Difference, err = span.Diff(opt.Counters[0]); err != nil {
@@ -259,7 +258,7 @@ func (t *Trial) bill() error {
 	for _, rec := range t.held {
 		is.held[at+1] = append(is.held[at+1], move{rec, t.Reason == Ephemeral})
 	}
-	quiet := *t.after // findings have been reported already
+	quiet := *t.after // findings were already reported
 	all, err := compare(t.before, &quiet, was, is, t.opt.Counters[0])
 	if err != nil {
 		return err
@@ -285,7 +284,7 @@ type course struct {
 	held map[int][]move
 }
 
-// A move is a held entry; once is one that only the next request gets.
+// A move is a held entry and its place; once means that only the next request gets it.
 type move struct {
 	record int
 	once   bool

@@ -11,13 +11,13 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// A Ruling is what the running agent would do with an operation.
+// A Ruling is what the agent itself would do with an operation.
 type Ruling string
 
-// The rulings.
+// Rulings.
 const (
 	Apply  Ruling = "apply"
-	Warn   Ruling = "warn"   // it applies, but probably not as meant
+	Warn   Ruling = "warn"   // it applies, but probably not as intended
 	Refuse Ruling = "refuse" // the request fails, and nothing of the result applies
 )
 
@@ -31,8 +31,7 @@ type Verdict struct {
 	Text   string `json:"text,omitempty"` // why, if it does not simply apply
 }
 
-// Judge returns the verdicts on results by the rules of a boundary that do not depend on the
-// context.
+// Judge returns the verdicts on results by those rules of a boundary that do not depend on the context.
 func Judge(reason Reason, all []Result) (out []Verdict) {
 	for n, r := range all {
 		k := 0
@@ -50,7 +49,7 @@ func Judge(reason Reason, all []Result) (out []Verdict) {
 	return out
 }
 
-// scope judges the scope of an operation that is otherwise sound.
+// scope checks the scope of an operation that is otherwise valid.
 func (v *Verdict) scope(reason Reason, op value) {
 	own, scope := ops.Find(op.Get("op")).Scope(), op.Get("scope")
 	switch {
@@ -66,8 +65,8 @@ func (v *Verdict) scope(reason Reason, op value) {
 	}
 }
 
-// Refused returns the first operation that is refused as an error, nil if there is none. name is
-// of the file with the results.
+// Refused returns an error for the first refused operation, nil if there is none. name is the file with the
+// results.
 func Refused(name string, all []Verdict) error {
 	k := slices.IndexFunc(all, func(v Verdict) bool { return v.Ruling == Refuse })
 	if k < 0 {
@@ -77,8 +76,8 @@ func Refused(name string, all []Verdict) error {
 		Hinted("the agent would fail the request; ctxtool help patch-ops has the rules")
 }
 
-// warnings compares the operations of a result with the context before it: a is that, and b the
-// context after the entry of the result.
+// warnings checks the operations of a result against the context: a is the context before the entry of the
+// result, b the one after it.
 func (r *Result) warnings(a, b *replay.Envelope, entry int) (all []Verdict, err error) {
 	before := map[int]prompt.State{} // by operation, of those of the prompt
 	of := func(o origin.Origin) bool { return o.Record == entry }

@@ -9,8 +9,8 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A Usage is jsonl.Usage without its cost, which Ledger.Cost reads, and without its terms, which a
-// Model has.
+// A Usage is a jsonl.Usage without its cost, which Ledger.Cost reads, and without its terms, which are part of
+// the Model.
 type Usage struct{ Input, Output, CacheRead, CacheWrite, CacheWrite1h, Searches int64 }
 
 // Usage returns what the provider recorded.
@@ -26,8 +26,7 @@ func (q *Request) Usage() Usage {
 	return u
 }
 
-// keep keeps a usage: few have numbers that are not small, web searches, or writes to the cache for
-// two times.
+// keep stores a usage compactly: few have large numbers, web searches, or cache writes for two lifetimes.
 func (q *Request) keep(u Usage) {
 	q.usage = [...]uint32{uint32(u.Input), uint32(u.Output), uint32(u.CacheRead), uint32(u.CacheWrite)}
 	if q.hour = u.CacheWrite1h > 0; q.Usage() != u {
@@ -52,10 +51,10 @@ func (q *Request) warmed(line jsonl.Value, last named) named {
 	return q.answered(written, dated, f, last)
 }
 
-// answered reads what an answer records, given the time of its entry, and returns the model that it names; last is
-// that of another one, whose strings are used again.
-// The fields are those of its message: provider, model, stop reason, usage and time. The time is the
-// message's own if that is a number, else the entry's, and never later than the entry's.
+// answered reads what an answer records, given the time of its entry, and returns the model that it names; last
+// is the model of another answer, whose strings are reused. The fields are those of its message: provider,
+// model, stop reason, usage and time. The time is the message's own if that is a number, else the entry's, and
+// never later than the entry's.
 func (q *Request) answered(written int64, dated bool, f [5]jsonl.Value, last named) named {
 	q.Failed = f[2].Is("error") || f[2].Is("aborted")
 	q.Billed = f[3].IsObject()
@@ -74,18 +73,18 @@ func (q *Request) answered(written int64, dated bool, f [5]jsonl.Value, last nam
 		last.Ref = models.Ref{Provider: f[0].Text(), ID: f[1].Text()}
 	}
 	if last.Terms = u.Terms; last.Ref == (models.Ref{}) {
-		return named{} // it has the terms of the answer that names its model
+		return named{} // the terms are those of the answer that names its model
 	}
 	return last
 }
 
-// A named is a model that an answer names, and the terms on which it was served.
+// A named is a model as an answer names it, and the terms on which it was served.
 type named struct {
 	models.Ref
 	Terms jsonl.Terms
 }
 
-// contextOf returns the recorded size of a context with its answer in tokens, 0 if that failed.
+// contextOf returns the recorded size of a context with its answer in tokens, 0 if the answer failed.
 func contextOf(u jsonl.Usage, failed bool) int32 {
 	if failed {
 		return 0
@@ -93,8 +92,8 @@ func contextOf(u jsonl.Usage, failed bool) int32 {
 	return int32(min(u.Context(), math.MaxInt32))
 }
 
-// Paid returns what a request cost in US dollars (docs/figures.md, "Cost"): as recorded, else by the
-// table. ok is false where neither tells.
+// Paid returns what a request cost in US dollars (docs/figures.md, "Cost"): as recorded, else by the table. ok
+// is false if neither is known.
 func (l *Ledger) Paid(q *Request) (dollars float64, recorded, ok bool) {
 	u := q.Usage()
 	return l.Models[q.Model].Paid(&jsonl.Usage{
@@ -104,8 +103,8 @@ func (l *Ledger) Paid(q *Request) (dollars float64, recorded, ok bool) {
 	})
 }
 
-// Recorded reads what an answer records besides what the ledger has: its cost, the time of its
-// entry as it stands, and why the provider's cache did not serve the request, an object.
+// Recorded reads what the ledger omits of an answer: its cost, the time of its entry as spelled, and the
+// provider's reason for not using its cache, an object.
 func (l *Ledger) Recorded(q *Request) (cost jsonl.Cost, stamp, missed jsonl.Value, err error) {
 	line, err := l.load.Line(int(q.Record))
 	f := line.All("timestamp", "message")
@@ -121,12 +120,13 @@ func (l *Ledger) Recorded(q *Request) (cost jsonl.Cost, stamp, missed jsonl.Valu
 	return u.Cost, f[0], said[1].Get("cache_miss_reason"), nil
 }
 
-// unnamed makes the answer one of another model: it has the recorded size, and nothing that
-// depends on the model.
+// unnamed assigns an answer to another model: it keeps the recorded size, but nothing that depends on the
+// model.
 func (q *Request) unnamed() { q.keep(Usage{Input: q.Size(), Output: q.Usage().Output}) }
 
-// name numbers the requests, and gives each its model, of which names has the indexes in known. An answer that does not
-// name its model has that of the next one that does, else of the last one: some agents name it once a turn.
+// name numbers the requests and assigns their models; names are the models that answers name, as indexes in
+// known. An answer that names none gets that of the next one that does, else of the last one: some agents name
+// it once per turn.
 func (l *Ledger) name(names []int32, known []named) {
 	none := int32(slices.Index(known, named{}))
 	for _, in := range []iter.Seq2[int, int32]{slices.Backward(names), slices.All(names)} {
@@ -146,7 +146,7 @@ func (l *Ledger) name(names []int32, known []named) {
 			name = named{Ref: l.opt.Model}
 			q.unnamed()
 		}
-		clock = max(clock, q.At) // time never goes backwards
+		clock = max(clock, q.At) // times never go backwards
 		q.At = clock
 		at, ok := numbers[name]
 		if !ok {
@@ -157,12 +157,12 @@ func (l *Ledger) name(names []int32, known []named) {
 	}
 }
 
-// A Model is a model that answered, or would answer, requests. One that answered on several terms,
-// such as service tiers, is several, each with its own rates.
+// A Model is a model that answered, or would answer, requests. A model that answered on several terms, such as
+// service tiers, is several Models, each with its own rates.
 type Model struct {
 	Ref models.Ref
 	models.Model
-	Cached int32 // index of the first model whose cache it shares; answers of another speed have another cache
+	Cached int32 // index of the first model that shares its cache; answers of another speed have a separate cache
 	speed  string
 }
 

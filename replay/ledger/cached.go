@@ -1,6 +1,7 @@
 package ledger
 
-// Served returns the tokens of a request that an ideal cache, which keeps every prefix of every request, serves.
+// Served returns the tokens of a request that an ideal cache, which keeps every prefix of every request, would
+// serve.
 type Served struct {
 	Prompt int64   `json:"prompt"` // tokens of the whole request
 	Read   int64   `json:"read"`   // of those, read from the cache
@@ -16,8 +17,8 @@ func (s *Served) Plus(o Served) {
 	s.Cost += o.Cost
 }
 
-// Rebilled are tokens that were billed more than once, and what this cost in dollars beyond
-// reading them from the cache.
+// Rebilled counts tokens that were billed more than once, and their cost in dollars beyond reading them from
+// the cache.
 type Rebilled struct {
 	Tokens int64   `json:"tokens"`
 	Cost   float64 `json:"cost"`
@@ -25,13 +26,13 @@ type Rebilled struct {
 	Unpriced int64 `json:"unpriced,omitempty"`
 }
 
-// Plus adds what another request or session had billed again.
+// Plus adds the rebilled tokens of another request or session.
 func (a *Rebilled) Plus(b Rebilled) {
 	a.Tokens += b.Tokens
 	a.Cost += b.Cost
 	a.Unpriced += b.Unpriced
 }
 
-// A Cause is why the cache of earlier requests cannot serve a request any further: `model`, `compaction`, `pause`
-// and others (docs/formats.md).
+// A Cause is the reason why the cache of earlier requests serves no more of a request: `model`, `compaction`,
+// `pause` and others (docs/formats.md).
 type Cause string

@@ -10,11 +10,11 @@ import (
 type Message struct {
 	replay.Piece
 	Measure
-	Number int32 // the same for the same message in all requests
+	Number int32 // equal for the same message in all requests
 }
 
-// Apart returns the messages that a request has and the one before it had not, and those that it no
-// longer has, without system messages and those of one request alone. It costs as much as they differ.
+// Apart returns the messages that a request has and the previous one lacks, and those that it no longer has,
+// without system messages and request-only ones. It costs as much as they differ.
 func (l *Ledger) Apart(k int32) (fresh, gone []Message) {
 	q := &l.Requests[k]
 	is, was := q.Messages(), l.before(q)
@@ -42,8 +42,9 @@ func (l *Ledger) Of(p replay.Piece) (Message, error) {
 	return m, err
 }
 
-// Since returns the changes on the path to request k since the answer to another one, the last one first. If that is
-// not on the path, they are those since both paths parted, and below is the first record after that, else -1.
+// Since returns the changes between the answer to request from and request k, the last one first. If from is
+// not on the path of k, they are the changes since both paths parted, and below is the first record after that,
+// else -1.
 func (l *Ledger) Since(of, k int32) (changes iter.Seq[*replay.Change], below int) {
 	q, e := &l.Requests[k], &l.Requests[of]
 	rec, other, place, at := int(q.Record), int(e.Record), q.Place, e.Place

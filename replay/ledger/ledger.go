@@ -18,7 +18,7 @@ import (
 
 // Options configure a ledger.
 type Options struct {
-	Leaf    int             // record whose path is replayed alone if the file's parents form a cycle
+	Leaf    int             // the record whose path alone is replayed if the file's parents form a cycle
 	Counter *tokens.Counter // counts messages, prompts and tools; nil to measure nothing
 	Prompts *tokens.Counter // counts prompts and tools if Counter is nil
 	Model   models.Ref      // if set, the model of all requests, with the recorded sizes
@@ -26,30 +26,30 @@ type Options struct {
 	Bare    bool            // requests have messages alone: no answer is read, nothing is counted
 }
 
-// A Ledger is a session as its requests.
+// A Ledger is a session in the form of its requests.
 type Ledger struct {
 	Replay   *replay.Replay
-	Requests []Request        // and cache warmings, in the order of the file
+	Requests []Request        // including cache warmings, in file order
 	Replayed []int32          // indexes of the requests that the walk reached, in its order
-	Prompts  []Prompt         // without duplicates
-	Models   []Model          // of the requests
+	Prompts  []Prompt         // each different prompt once
+	Models   []Model          // models of the requests
 	Levels   []string         // thinking levels, as JSON
 	Stopped  []Stop           // broken patches, after which requests have no messages
 	End      *replay.Envelope // the context at Options.Leaf; nil if the walk did not get there
 
 	opt     Options
-	live    bool              // own is measured by the walk
-	own     []Measure         // of the unedited messages of entries, by record
-	other   map[int32]Measure // of all others, by number
-	stored  map[int32]int32   // what pi's estimate of a message has beyond its tokens as sent, by number
+	live    bool              // measures by the walk
+	own     []Measure         // measures of unedited messages of entries, by record
+	other   map[int32]Measure // measures of all others, by number
+	stored  map[int32]int32   // by number: what pi's estimate of a message has beyond its tokens as sent
 	used    map[int]int32     // sizes of contexts with their answers, by record of the answer, if live
-	plain   []*Setting        // by index of the model: of requests that are not replayed yet
+	plain   []*Setting        // by index of the model, for requests that are not replayed yet
 	load    *replay.Reader
-	logged  [][]int32   // numbers of the messages that only one request had
+	logged  [][]int32   // numbers of request-only messages
 	blocks  map[any]Sum // sums of blocks of messages
 	prompts map[uint64]int32
 	levels  map[string]int32
-	meter   *prompt.Meter // of prompts
+	meter   *prompt.Meter // hashes of prompts
 }
 
 // A Stop is a record at which the replay of a branch ends, and why.
@@ -58,36 +58,36 @@ type Stop struct {
 	Err    error
 }
 
-// A Measure is what there is to know of a message without its text.
+// A Measure is the size and identity of a message, without its text.
 type Measure = weigh.Measure
 
-// A Request is one provider call, with the envelope that was sent and what its answer records. A cache
-// warming is one without messages of its own. There may be as many as entries, so numbers are small,
-// and those that rarely change are shared.
+// A Request is one provider call: the envelope that was sent, and what its answer records. A cache warming has
+// no messages of its own. There may be as many requests as entries, so numbers are small, and values that
+// rarely change are shared.
 type Request struct {
 	*Setting
-	Record    int32 // the answer
+	Record    int32 // record of the answer
 	Previous  int32 // index of the request before it on its branch; -1 for the first
 	Number    int32 // from 0 along its path; -1 if the replay did not reach it
-	Place     int32 // of the answer on its path
+	Place     int32 // place of the answer on its path
 	Context   int32 // size of the context in tokens before the answer is known (docs/figures.md)
-	Estimated int32 // what of it no provider has recorded
+	Estimated int32 // the part of Context that no provider has recorded
 	ModelBy   int32 // the last record that set the path's model, -1 for none
-	listed    int32 // messages of the list
+	listed    int32 // number of messages of the list
 	sent      int32 // messages that a provider gets, and their tokens
 	tokens    uint32
 	after     int32 // recorded size of the request with its answer in tokens; 0 if it failed
 
-	At     int64     // of the answer, milliseconds since 1970, never before that of an earlier one; 0 if unknown
-	Cost   float64   // what the answer records in US dollars; below 0 if nothing
+	At     int64     // time of the answer, milliseconds since 1970, never before that of an earlier one; 0 if unknown
+	Cost   float64   // what the answer records, in US dollars; negative if nothing
 	usage  [4]uint32 // see Usage
-	hour   bool      // what is written to the cache is written for an hour
-	Warms  bool      // no request: the entry kept the cache of an earlier one warm
+	hour   bool      // cache writes are for an hour
+	Warms  bool      // not a request: the entry kept the cache of an earlier one warm
 	Failed bool
 	Billed bool // a usage is recorded
 }
 
-// A Setting is what requests often have in common with the one before them, and then share.
+// A Setting holds values that a request often shares with the one before it.
 type Setting struct {
 	Model  int32 // index of the model
 	Front  int32 // index of the prompt before the messages; later system messages are messages
@@ -96,22 +96,22 @@ type Setting struct {
 	// Changed is the last change on the path that did more than append a message, nil for none.
 	Changed *replay.Change
 
-	list         replay.Messages // of which a request has the first ones
+	list         replay.Messages // a request has the first ones of this list
 	kept         int32           // see Ledger.Kept; -1 for all
 	lead         int32           // see listed
 	logged       int32           // index of the request-only messages; 0 for none
 	systems      int32           // system messages in place, and their tokens
 	systemTokens int64
 	loose        Sum    // see listed
-	large        *Usage // of one request, if its usage has large numbers, or some that is written for an hour
+	large        *Usage // of a single request, if its usage has large numbers, or some cache writes are for an hour
 }
 
 // A listed is a list of messages with its sum.
 type listed struct {
 	Messages replay.Messages
-	lead     int32 // index of the first message that a provider gets, their number without one
-	sum      Sum   // of the list from there on
-	loose    Sum   // of the uncached messages
+	lead     int32 // index of the first message that a provider gets; their number if there is none
+	sum      Sum   // sum of the list from there on
+	loose    Sum   // sum of the uncached messages
 }
 
 // Known reports whether the replay reached the request.
@@ -128,7 +128,7 @@ func (l *Ledger) Kept(q *Request) int {
 	return int(q.kept)
 }
 
-// New returns a ledger without requests. A walk with its Meter measures each message that it meets.
+// New returns a ledger without requests. A walk with its Meter measures each message as it is reached.
 func New(r *replay.Replay, opt Options) *Ledger {
 	if opt.Bare {
 		opt.Counter, opt.Prompts = nil, nil
@@ -158,12 +158,12 @@ func Read(r *replay.Replay, opt Options) (*Ledger, error) {
 	r.Findings = append(r.Findings, found...)
 	err = l.Follow(Tree(opt.Leaf))
 	if len(l.own) >= manyRecords {
-		runtime.GC() // what the walk needed makes room for what lenses need
+		runtime.GC() // frees what only the walk needed
 	}
 	return l, err
 }
 
-// manyRecords is how many records a session has whose walk needs more memory than a collection of garbage time.
+// manyRecords is the number of records from which collecting the walk's garbage is worth its time.
 const manyRecords = 1 << 18
 
 // Tree returns the course through all branches, or if the parents of a leaf form a cycle, along
@@ -177,12 +177,12 @@ func Tree(leaf int) Course {
 	}
 }
 
-// A Course replays the requests of a session as its caller wants them sent: with entries that the
-// session only holds, or that only one request gets.
+// A Course replays the requests of a session the way its caller wants them sent: with held entries, or with
+// entries that only one request gets.
 type Course func(r *replay.Replay, watch replay.Observer) iter.Seq2[replay.Step, error]
 
-// Other returns a ledger of the same answers, replayed from a copy of the session, which may hold
-// further entries. Nothing is measured again.
+// Other returns a ledger with the same answers, replayed from a copy of the session, which may hold further
+// entries. Nothing is measured again.
 func (l *Ledger) Other(r *replay.Replay) *Ledger {
 	next := New(r, l.opt)
 	next.live, next.Models, next.own, next.plain = false, l.Models, l.own, l.plain
@@ -195,7 +195,7 @@ func (l *Ledger) Other(r *replay.Replay) *Ledger {
 	return next
 }
 
-// unset gives a request its model, and the other settings of one that is not replayed.
+// unset gives a request that is not replayed its model and the other settings.
 func (l *Ledger) unset(q *Request, model int32) {
 	if q.large != nil {
 		q.Setting = &Setting{Model: model, large: q.large}
@@ -299,8 +299,8 @@ func (l *Ledger) answersIn(from, to int) (n int) {
 	return n
 }
 
-// measureChunk reads the chunk of records that begins at from: the requests that they answer, and
-// the models that these name.
+// measureChunk reads the chunk of records that begins at from: the requests they answer, and the models they
+// name.
 func (l *Ledger) measureChunk(load *replay.Reader, from int) (all []Request, names []named, err error) {
 	s, none := l.Replay.Session, new(Setting)
 	to := min(s.Len(), from+chunkRecords)
@@ -400,7 +400,7 @@ func (l *Ledger) keep(record int, m Measure, used int32) {
 	}
 }
 
-// usedBy returns the size of the context with an answer, 0 for other messages.
+// usedBy returns the size of the context including an answer, 0 for other messages.
 func usedBy(m *jsonl.Message) int32 {
 	if m.Kind != jsonl.Assistant {
 		return 0
@@ -408,21 +408,21 @@ func usedBy(m *jsonl.Message) int32 {
 	return contextOf(m.Usage.Usage(), m.Failed())
 }
 
-// Told is the data of a message that the walk need not read again; see Meter.Hear.
+// Told is what a caller has read of a message, so that the walk need not read it again; see Meter.Hear.
 type Told struct{ tokens, used int32 }
 
-// Tell sets what a prompt, an answer or a result tells, counted by w.
+// Tell sets the data of a prompt, an answer or a result, counted by w.
 func (t *Told) Tell(w *weigh.Weigher, m *jsonl.Message) {
-	if !m.Content.IsNull() { // else a provider gets another one
+	if !m.Content.IsNull() { // otherwise a provider gets a different message
 		*t = Told{int32(w.Message(m).Total()), usedBy(m)}
 	}
 }
 
-// Hear records what the message of a record has told, before the walk meets it.
+// Hear records the data of a record's message before the walk reaches it.
 func (b *Meter) Hear(record int, t Told) { b.l.keep(record, Measure{Tokens: t.tokens}, t.used) }
 
-// measureStored records what pi's estimate of a message has beyond its tokens as sent: it is one of
-// the message as stored, even if no provider gets it.
+// measureStored records by how much pi's estimate of a message exceeds its tokens as sent: pi estimates the
+// stored message, even if no provider gets it.
 func (l *Ledger) measureStored(number int32, p replay.Piece, sent Measure) error {
 	if _, known := l.stored[number]; known || !p.Stored() || l.opt.Counter != &tokens.Pi {
 		return nil

@@ -33,25 +33,25 @@ func (l *Ledger) Follow(course Course) error {
 // a step of its walk.
 type Meter struct {
 	l             *Ledger
-	at            listed // the last context that was counted
+	at            listed // the context that was counted last
 	last          int32  // the last request
 	front, merged replay.PromptTracker
 	frontAt       int32 // its prompt
 	mergedAt      int32
-	thinkingBy    int // the record that set the thinking level
+	thinkingBy    int // record that set the thinking level
 	level         int32
-	setting       *Setting // of the last request
+	setting       *Setting // values of the last request
 	used          used
-	next          used // the last answer, which is used once its message is in the list
-	first         int  // the first answer with a recorded size, by its record; -1 before it
+	next          used // the last answer, used once its message is in the list
+	first         int  // record of the first answer with a recorded size; -1 before it
 }
 
 // A used is the last answer with a recorded size of its context.
 type used struct {
 	context int32
-	before  Sum // of the messages before the answer
-	loose   Sum // of the messages after the list
-	index   int // of the answer in the list
+	before  Sum // sum of the messages before the answer
+	loose   Sum // sum of the messages after the list
+	index   int // index of the answer in the list
 	altered int // see replay.Step.Altered
 }
 
@@ -94,7 +94,7 @@ func (b *Meter) Messages(step replay.Step) (n int, err error) {
 	return int(b.at.sum.Tokens + b.at.loose.Tokens), nil
 }
 
-// answered records an answer at an index of the list.
+// answered records the answer at an index of the list.
 func (b *Meter) answered(step replay.Step, context int32, before Sum, index int) {
 	if context > 0 {
 		if b.first < 0 {
@@ -104,7 +104,7 @@ func (b *Meter) answered(step replay.Step, context int32, before Sum, index int)
 	}
 }
 
-// size returns the size of a context that was summed up.
+// size returns the size of a context whose sum is known.
 func (b *Meter) size(step replay.Step, is replay.Messages) (size weigh.Size, err error) {
 	if next := &b.next; next.context > 0 && next.index < is.Listed() {
 		if _, omitted := is.Piece(next.index).Edit(); !omitted {
@@ -169,7 +169,7 @@ func (b *Meter) Request(step replay.Step) (err error) {
 	q.listed, q.sent, q.tokens = int32(is.Listed()), sum.Sent, uint32(sum.Tokens)
 	now.lead, now.systems, now.systemTokens, now.loose = b.at.lead, sum.Systems, sum.SystemTokens, b.at.loose
 	if b.setting == nil || *b.setting != now {
-		shared := now // on the heap only if it is another one
+		shared := now // allocates only if it differs
 		b.setting = &shared
 	}
 	q.Setting = b.setting
@@ -224,7 +224,7 @@ func (b *Meter) settings(step replay.Step, q *Request, is replay.Messages, now *
 	return nil
 }
 
-// next sums up the messages of a context, from those of an earlier one.
+// next sums up the messages of a context, starting from those of an earlier one.
 func (l *Ledger) next(was listed, is replay.Messages) (now listed, err error) {
 	now, now.Messages = was, is
 	for _, i := range is.ListedWithout(was.Messages) {
@@ -238,7 +238,7 @@ func (l *Ledger) next(was listed, is replay.Messages) (now listed, err error) {
 		number := was.Messages.Number(int(i))
 		now.sum.plus(l.one(number, is.Numbered(number)), -1)
 	}
-	if same := is.Same(was.Messages); same <= int(now.lead) { // another message is the first
+	if same := is.Same(was.Messages); same <= int(now.lead) { // the first message is another one
 		for now.lead = int32(same); int(now.lead) < is.Listed() && !is.Piece(int(now.lead)).Sent(); now.lead++ {
 		}
 		now.sum = l.sumOf(is, int(now.lead), is.Listed())

@@ -17,7 +17,7 @@ type Prompt struct {
 	// State has the parts without their texts; see replay.Reader.Texts.
 	prompt.State
 
-	estimate int // tokens of the one system message that pi estimates
+	estimate int // pi's estimate for them as one system message, in tokens
 }
 
 var seed = maphash.MakeSeed()
@@ -31,7 +31,7 @@ func Mix(a, b uint64) uint64 {
 	return maphash.Bytes(seed, both[:])
 }
 
-// prompt returns the number of the prompt at a step. at is that of the last call.
+// prompt returns the number of the prompt at a step. at is the place of the last call.
 func (l *Ledger) prompt(t *replay.PromptTracker, step replay.Step, at int32) (int32, error) {
 	changed, err := t.Follow(step)
 	if !changed || err != nil {
@@ -57,7 +57,7 @@ func (l *Ledger) numbered(now *prompt.Fold) int32 {
 	}
 	at, ok := l.prompts[key]
 	if !ok {
-		if !l.live { // else only its size is asked for
+		if !l.live { // otherwise only its size is needed
 			p.State = now.Kept()
 		}
 		if l.opt.Counter != nil {

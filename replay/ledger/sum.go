@@ -7,12 +7,12 @@ import (
 	"ctxtool/replay"
 )
 
-// A Sum adds up messages that a provider gets, and system messages, which it gets in place or as
-// part of the prompt.
+// A Sum adds up messages that a provider gets, and system messages, which it gets in place or as part of the
+// prompt.
 type Sum struct {
 	Sent, Systems        int32
 	Tokens, SystemTokens int64
-	Stored               int64 // what pi's estimates have beyond the tokens
+	Stored               int64 // by how much pi's estimates exceed the tokens
 }
 
 func (s *Sum) plus(o Sum, sign int) {
@@ -37,7 +37,7 @@ func (l *Ledger) one(number int32, p replay.Piece) (s Sum) {
 	return s
 }
 
-// sumOf adds up a range of a list. Blocks that lists share are added up once.
+// sumOf adds up a range of a list. Shared blocks are only added up once.
 func (l *Ledger) sumOf(m replay.Messages, from, to int) (sum Sum) {
 	for i := from; i < to; {
 		start, end, block := m.Block(i)
@@ -64,9 +64,8 @@ func (l *Ledger) block(m replay.Messages, from, to int, id any) Sum {
 	return sum
 }
 
-// A View is the messages of a request as a cache sees them: those that a provider gets, with
-// system messages after the first of them if these are sent in place, and with the request-only
-// messages at the end.
+// A View is the messages of a request as a cache sees them: those that a provider gets, including later system
+// messages if these are sent in place, and the request-only messages at the end.
 type View struct {
 	l       *Ledger
 	q       *Request
@@ -140,12 +139,12 @@ func (v *View) Cached() int {
 	return n
 }
 
-// Index returns the index of message n of the view, the end if there are fewer. It looks from the
-// beginning or the end of the list or from the end of the uncached messages, whichever is nearest,
-// and skips blocks.
+// Index returns the index of message n of the view, or the end if there are fewer. It searches from the
+// beginning or end of the list, or from the end of the uncached messages, whichever is nearest, and skips
+// blocks.
 func (v *View) Index(n int) int {
 	m := v.q.Messages()
-	at, had := 0, 0 // of the search
+	at, had := 0, 0 // start of the search
 	for _, end := range []int{m.Listed(), m.Len()} {
 		if all, _ := v.Until(end); max(n-all, all-n) <= n-had {
 			at, had = end, all
@@ -156,7 +155,7 @@ func (v *View) Index(n int) int {
 			if k, _ := v.of(v.l.block(m, from, to, block)); had-k >= n {
 				had, at = had-k, from
 				continue
-			} else if k == to-from { // all are of the view
+			} else if k == to-from { // all are in the view
 				had, at = n, at-(had-n)
 				break
 			}
@@ -206,8 +205,8 @@ func (v *View) Content(i int) uint64 {
 	return v.l.Measure(number, v.q.Messages().Numbered(number)).Content
 }
 
-// Common returns the indexes at which the contents of two views first differ, from an index of each
-// on. What both store together needs no look.
+// Common returns the indexes at which the contents of two views first differ, from an index of each on. It
+// skips what both share.
 func (v *View) Common(o *View, i, j int) (int, int) {
 	for i, j = v.Next(i), o.Next(j); i < v.End() && j < o.End(); i, j = v.Next(i), o.Next(j) {
 		start, to, block := v.q.Messages().Block(i)
@@ -228,8 +227,7 @@ func (v *View) Common(o *View, i, j int) (int, int) {
 	return i, j
 }
 
-// uncached returns how many uncached messages another view has in the same place, of indexes at which
-// those of both begin.
+// uncached returns how many uncached messages two views have in common, from an index of each on.
 func (v *View) uncached(o *View, i, j int) int {
 	if i != v.q.Messages().Listed() || j != o.q.Messages().Listed() {
 		return 0
@@ -237,7 +235,7 @@ func (v *View) uncached(o *View, i, j int) int {
 	return v.q.Messages().SameUncached(o.q.Messages())
 }
 
-// Added yields the messages of a request that the one before it did not have, with their indexes.
+// Added yields the messages of a request that the previous one lacks, with their indexes.
 func (l *Ledger) Added(k int32) iter.Seq2[int, Message] {
 	return func(yield func(int, Message) bool) {
 		q := &l.Requests[k]
@@ -263,8 +261,8 @@ func (l *Ledger) before(q *Request) (was replay.Messages) {
 	return was
 }
 
-// A First knows the first request that had each message, in the order of the file. What a patch or
-// an edit made is the same message wherever it has the same content.
+// A First finds the first request that had each message, in file order. Messages made by a patch or an edit are
+// the same if their content is.
 type First struct {
 	number []int32
 	made   map[uint64]int32

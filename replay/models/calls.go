@@ -11,22 +11,22 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// callSeed is the seed of all ids in a process, shared by workers.
+// callSeed seeds all ids in a process; workers share it.
 var callSeed = sync.OnceValue(maphash.MakeSeed)
 
-// A CallID identifies a call of a model by hashes, which differ from process to process. The id that a provider gives
-// an answer is no part of it alone: gateways give all answers the same one.
+// A CallID identifies a model call by hashes, which differ from process to process. The id that a provider
+// gives an answer is never enough: gateways give all answers the same one.
 type CallID struct {
-	Record uint64 // of its record: its id, time, response and usage, which copies of a file and most forks keep
-	Import uint64 // the same with the session, which an import keeps; 0 unless the record may be one
-	Shared uint64 // of what the agent keeps in a copy under another id; 0 for none
-	// Copy reports that the record was copied from another session, which owns the call; From is of that session where
-	// only the relation tells the original.
+	Record uint64 // hash of its record: id, time, response and usage, which copies of a file and most forks keep
+	Import uint64 // the same with the session, which an import keeps; 0 unless the record may be an import
+	Shared uint64 // hash of what the agent keeps in a copy with another id; 0 for none
+	// Copy reports that the record was copied from another session, which owns the call. From is that session
+	// if only the relation identifies the original.
 	Copy bool
 	From uint64
 }
 
-// A CallRecord is what identifies the call of a record; values are absent where the record has none.
+// A CallRecord is the data that identifies the call of a record; absent values are nil.
 type CallRecord struct {
 	ID, Time, Response, Shared jsonl.Value
 	Usage                      *jsonl.Usage
@@ -41,7 +41,7 @@ func (r *CallRecord) appendRecord(buf []byte) []byte {
 	for _, n := range [...]int64{u.Input, u.Output, u.CacheRead, u.CacheWrite} {
 		buf = binary.LittleEndian.AppendUint64(buf, uint64(n))
 	}
-	if u.Cost.Total != 0 { // an import writes 0 where none is recorded
+	if u.Cost.Total != 0 { // an import writes 0 if none is recorded
 		buf = binary.LittleEndian.AppendUint64(buf, math.Float64bits(u.Cost.Total))
 	}
 	return buf
@@ -61,19 +61,19 @@ func (r *CallRecord) Identify(buf []byte) (CallID, []byte) {
 
 // CallOrigins completes the ids of the calls of a session, in the order of its records.
 type CallOrigins struct {
-	Session  string // its id
-	Import   bool   // it may be an import of another agent's session, whose id it has then
-	LocalIDs bool   // ids of its records say nothing of other sessions
-	// Copied reports whether a record was copied from another session; from is the id of that where only the relation
-	// tells the original, since the copy has another id or time.
+	Session  string // id of the session
+	Import   bool   // it may import another agent's session, whose id it then has
+	LocalIDs bool   // its record ids are only unique within the session
+	// Copied reports whether a record was copied from another session. from is the id of that session if only
+	// the relation identifies the original, because the copy has another id or time.
 	Copied func(record int) (from string, copied bool)
 
 	session uint64 // hash of Session
 	copies  int
 }
 
-// Complete completes the id of the call of a record. text identifies the call of a copy under another id or time, which
-// copies of one session have in the same order; it is nil for other calls.
+// Complete completes the id of a record's call. text identifies the call of a copy with another id or time;
+// copies of one session have equal texts in the same order. It is nil for other calls.
 func (o *CallOrigins) Complete(c *CallID, record int) (text []byte) {
 	if o.session == 0 {
 		o.session = sessionHash(o.Session)
@@ -102,14 +102,14 @@ func (o *CallOrigins) Complete(c *CallID, record int) (text []byte) {
 
 func sessionHash(id string) uint64 { return maphash.String(callSeed(), "i"+id) }
 
-// A CallSet is calls of several sessions, each once. Copies are added after all other calls, since the original owns a
-// call. The zero value is empty.
+// A CallSet holds the calls of several sessions, each once. Add copies after all other calls, since the
+// original owns a call. The zero value is empty.
 type CallSet struct {
-	slots []uint64 // hashes, each at its place or after it; 0 is a free one
+	slots []uint64 // hashes, each at its slot or after it; 0 is a free one
 	n     int
 }
 
-// Grow makes room for the ids of so many calls more.
+// Grow makes room for n more calls.
 func (s *CallSet) Grow(calls int) {
 	if need := 2 * (s.n + 2*calls); need > len(s.slots) {
 		s.resize(need)

@@ -2,11 +2,11 @@ package models
 
 import "encoding/json"
 
-// An Interface is how a provider offers a model: its protocol, its host, and what the host takes beyond
+// An Interface is the way a provider offers a model: its protocol, its host, and what the host accepts beyond
 // the plain protocol.
 type Interface struct {
-	API  string // as pi's sessions spell it, such as "anthropic-messages"; empty if not known
-	Host string // of its address, such as "api.anthropic.com"
+	API  string // in the spelling of pi's sessions, such as "anthropic-messages"; empty if unknown
+	Host string // host of its address, such as "api.anthropic.com"
 	text string // a Compat as JSON
 }
 
@@ -20,9 +20,8 @@ func (i Interface) Compat() (c Compat) {
 	return c
 }
 
-// Compat is what pi's catalogue says of one model at one provider, by the catalogue's names: what its
-// requests have that others of the same protocol do not, and what they must not have. A flag that is nil
-// follows from the protocol and the host.
+// Compat holds the flags of pi's catalogue for one model at one provider, under the catalogue's names: how its
+// requests differ from others of the same protocol. A flag that is nil follows from the protocol and the host.
 type Compat struct {
 	// Anthropic's Messages
 	// thinking by effort, not by a budget
@@ -83,29 +82,29 @@ type Compat struct {
 	SupportsLongCacheRetention *bool  `json:"supportsLongCacheRetention,omitempty"`
 }
 
-// A Fallback is a model that answers where another one does not.
+// A Fallback is a model that answers if another one does not.
 type Fallback struct {
 	Model string `json:"model"`
 }
 
-// InPlace describes where changes of a request's settings stand: in the conversation, so that what comes
-// before keeps its place in the provider's cache, or before it.
+// InPlace describes whether changes of settings are sent within the conversation, so that everything before
+// them stays cached, or before it.
 type InPlace struct {
-	System bool  // later system messages stand in place
-	Tools  Tools // where tools that are added and removed later stand
-	Level  bool  // thinking levels stand in place
+	System bool  // later system messages are sent in place
+	Tools  Tools // how later changes of tools are sent
+	Level  bool  // thinking levels are sent in place
 }
 
-// Tools is where the changes of tools stand.
+// Tools is the way in which changes of tools are sent.
 type Tools uint8
 
 const (
-	Listed  Tools = iota // the list of the request has the current tools
-	Added                // those added later stand in place; after a removal the list has all that are left
-	Changed              // all changes stand in place
+	Listed  Tools = iota // the request lists the current tools
+	Added                // added tools are sent in place; after a removal the request lists all remaining ones
+	Changed              // all changes are sent in place
 )
 
-// InPlace returns what pi sends in place to the model. Nothing does where the table lacks the model.
+// InPlace returns what pi sends in place to the model: nothing if the table lacks it.
 func (i Interface) InPlace() (p InPlace) {
 	c := i.Compat()
 	p.System = c.SupportsMidConvoSystemMessages

@@ -5,7 +5,7 @@ import "slices"
 // levels are the thinking levels, lowest first.
 var levels = []string{"off", "minimal", "low", "medium", "high", "xhigh", "max"}
 
-// HasLevel reports whether a model has a thinking level. The two highest ones only some have.
+// HasLevel reports whether a model has a thinking level. Only some have the two highest.
 func (m Model) HasLevel(level string) bool {
 	name, named := m.Takes.Level(level)
 	if level == "xhigh" || level == "max" {
@@ -14,8 +14,8 @@ func (m Model) HasLevel(level string) bool {
 	return name != "" || !named
 }
 
-// Clamp returns the level that pi asks for in place of one: the next higher one that the model has, or else
-// the next lower one. It is empty for off, and the level itself where the table does not know the model.
+// Clamp returns the level that pi requests in place of one: the next higher one that the model has, else the
+// next lower one. It is empty for off, and the level itself if the model is unknown.
 func (m Model) Clamp(level string) string {
 	at := slices.Index(levels, level)
 	switch {

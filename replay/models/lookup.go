@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// A Match is how Lookup found a model.
+// A Match states how Lookup found a model.
 type Match int
 
-// The matches.
+// Kinds of matches.
 const (
 	// None means that the table does not have the model.
 	None Match = iota
@@ -83,7 +83,7 @@ func (t *Table) Lookup(provider, id string) (m Model, how Match, ok bool) {
 	return Model{}, None, false
 }
 
-// dated looks up the id at its provider with another date.
+// dated searches for the id at its provider with another date.
 func (t *Table) dated(provider, id string) (Model, bool) {
 	stem, date := cutDate(id)
 	if stem == "" {
@@ -101,7 +101,7 @@ func (t *Table) dated(provider, id string) (Model, bool) {
 	return t.pick(c.best(), provider, "")
 }
 
-// bare looks up the bare name of the id at every provider.
+// bare searches for the bare name of the id at every provider.
 func (t *Table) bare(provider, id string) (Model, bool) {
 	name, date := bareName(id)
 	if !strings.ContainsAny(name, "0123456789") {
@@ -127,9 +127,8 @@ func (t *Table) bare(provider, id string) (Model, bool) {
 	return m, ok
 }
 
-// cutWindow splits an id into what stands before the mark of a window and that window in tokens, 0
-// without a mark. Claude Code writes [1m] after the name of a model that is asked for with a window
-// of a million tokens.
+// cutWindow splits an id at the mark of a window, and returns that window in tokens, 0 without a mark. Claude
+// Code writes [1m] after the name of a model that is used with a window of a million tokens.
 func cutWindow(id string) (rest string, window int64) {
 	open := strings.LastIndexByte(id, '[')
 	if open <= 0 || !strings.HasSuffix(id, "]") {
@@ -165,7 +164,7 @@ func widened(m Model, id string) Model {
 // longPrompt is the length of prompts, in tokens, up to which Sonnet 4 and 4.5 have their usual rates.
 const longPrompt = 200_000
 
-// pick chooses among equally good keys.
+// pick chooses among keys that match equally well.
 func (t *Table) pick(keys []key, provider, maker string) (Model, bool) {
 	if own := at(keys, provider); own != nil {
 		keys = own
@@ -199,8 +198,8 @@ func at(keys []key, provider string) []key {
 // latest stands for the date of an id that ends in -latest.
 const latest = "latest"
 
-// cutDate splits an id into what stands before its date and the date, as
-// YYYYMMDD or latest; date is "" where the id has none.
+// cutDate splits an id into the part before its date and the date, as YYYYMMDD or latest; date is "" if the id
+// has none.
 func cutDate(id string) (stem, date string) {
 	if s, ok := strings.CutSuffix(id, "-"+latest); ok {
 		return s, latest
@@ -211,7 +210,7 @@ func cutDate(id string) (stem, date string) {
 			continue
 		}
 		date := strings.ReplaceAll(id[at+1:], "-", "")
-		// Eight digits may be something else: only days of this century.
+		// eight digits may be something else: only days of this century count
 		if date[:2] == "20" && inRange(date[4:6], "01", "12") && inRange(date[6:], "01", "31") {
 			return id[:at], date
 		}
@@ -234,10 +233,9 @@ func inRange(s, from, to string) bool { return from <= s && s <= to }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// bareName returns the name a model has everywhere, and its date: without the mark of a window.
-// Variants
-// that are priced or served otherwise (:batch, :free, -fast) keep their mark,
-// and so does a 4-digit date (-2508), which may as well be a size.
+// bareName returns the name that a model has everywhere, and its date, without the mark of a window. Variants
+// with other prices or service (:batch, :free, -fast) keep their mark, and so does a 4-digit date (-2508),
+// which could be a size.
 func bareName(id string) (name, date string) {
 	name, _ = cutWindow(id)
 	name = name[strings.LastIndexByte(name, '/')+1:]
@@ -246,8 +244,8 @@ func bareName(id string) (name, date string) {
 	return cutDate(name)
 }
 
-// cutVendor removes region and vendor, such as "us.anthropic." from "us.anthropic.claude", and
-// reports whether there was one. In "deepseek.v3" the vendor is the name.
+// cutVendor removes region and vendor, such as "us.anthropic." from "us.anthropic.claude", and reports whether
+// there was one. In "deepseek.v3" the vendor is the name.
 func cutVendor(name string) (rest string, cut bool) {
 	for {
 		before, after, ok := strings.Cut(name, ".")
@@ -261,9 +259,8 @@ func cutVendor(name string) (rest string, cut bool) {
 	}
 }
 
-// cutRevision takes the revision of a deployment off: -v1:0 from any name, and
-// -1:0 or -v1 from one that had a vendor before it. A plain -v2 is the model's
-// own version, and so may be -v1 where no vendor stands.
+// cutRevision removes the revision of a deployment: -v1:0 from any name, and -1:0 or -v1 from a name that had a
+// vendor. A plain -v2 is the model's own version, and so is -v1 without a vendor.
 func cutRevision(name string, vendor bool) string {
 	if rest, ok := strings.CutSuffix(name, ":0"); ok {
 		number := strings.TrimRight(rest, "0123456789")
@@ -281,8 +278,7 @@ func cutRevision(name string, vendor bool) string {
 	return name
 }
 
-// makers maps families of names to the provider that makes them. Only providers of the table
-// are useful.
+// makers maps families of names to the provider that makes them. Only providers in the table are useful.
 var makers = [...]struct{ prefix, provider string }{
 	{"claude-", "anthropic"},
 	{"gpt-", "openai"}, {"o1", "openai"}, {"o3", "openai"}, {"o4", "openai"},
@@ -315,12 +311,12 @@ type Ref struct {
 	ID       string `json:"id"`
 }
 
-// Known reports whether a provider and a model are named, neither as one that is not known.
+// Known reports whether both provider and model are named and known.
 func (m Ref) Known() bool {
 	return m.Provider != "" && m.ID != "" && m.Provider != "unknown" && m.ID != "unknown"
 }
 
-// Name is provider/id, or the id alone where no provider is known. It is empty for no model.
+// Name returns provider/id, or only the id if the provider is unknown. It is empty for no model.
 func (m Ref) Name() string {
 	if m == (Ref{}) {
 		return ""
@@ -328,8 +324,8 @@ func (m Ref) Name() string {
 	return strings.TrimPrefix(m.Provider+"/"+m.ID, "/")
 }
 
-// Setting is the line of a configuration file that adds the model to the table, with words
-// where numbers are to be filled in. It stands above the tables of the file.
+// Setting returns the line of a configuration file that adds the model to the table, with words in place of the
+// numbers to fill in. It belongs above the tables of the file.
 func (m Ref) Setting() string {
 	return fmt.Sprintf("models.%q = { contextWindow = TOKENS, input = DOLLARS, output = DOLLARS }",
 		cmp.Or(m.Provider, "PROVIDER")+"/"+m.ID)

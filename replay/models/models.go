@@ -17,9 +17,8 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// Model is what the table says of one model at one provider. The JSON names
-// are those of the public catalogue files, so one of their lines decodes into
-// it.
+// Model is a line of the table: one model at one provider. The JSON names are those of the public catalogue
+// files, so that their lines decode into it.
 type Model struct {
 	Provider      string `json:"provider"`      // as session files spell it
 	ID            string `json:"id"`            // as session files spell it
@@ -32,9 +31,9 @@ type Model struct {
 	Interface   Interface   `json:"-"` // how the provider offers it
 }
 
-// Takes are words for what the requests of a model may have: text and image; reasoning, if it can be
-// asked to think; and LEVEL=NAME, the provider's name for a thinking level, empty for one that the model
-// does not have. Without any, the table does not say.
+// Takes lists what requests of a model may have: text and image; reasoning, if it can think; and LEVEL=NAME,
+// the provider's name for a thinking level, empty for a level that the model lacks. If it is empty, the table
+// does not know.
 type Takes string
 
 // Has reports whether a word is among them.
@@ -42,16 +41,16 @@ func (t Takes) Has(word string) bool {
 	return strings.Contains(" "+string(t)+" ", " "+word+" ")
 }
 
-// Level returns the provider's name for a thinking level. named reports whether it has another one, or none.
+// Level returns the provider's name for a thinking level. named reports whether the table gives a name, even an
+// empty one.
 func (t Takes) Level(level string) (name string, named bool) {
 	_, rest, named := strings.Cut(" "+string(t), " "+level+"=")
 	name, _, _ = strings.Cut(rest, " ")
 	return name, named
 }
 
-// Rates are prices in dollars per million tokens. The table cannot tell a
-// price of zero (a free model, or one paid by subscription) from an unknown
-// one; see [Model.Priced].
+// Rates are prices in dollars per million tokens. The table cannot tell a price of zero (a free model, or one
+// paid by subscription) from an unknown one; see [Model.Priced].
 type Rates struct {
 	Input      float64 `json:"input"`      // of prompt tokens neither read from nor written to a cache
 	Output     float64 `json:"output"`     // of answer tokens, reasoning included
@@ -82,7 +81,7 @@ func (m Model) Priced() bool {
 	return m.Cost.Rates != Rates{} || len(m.Cost.Tiers) > 0
 }
 
-// overlay returns m with every field that o sets put in its place.
+// overlay returns m with the fields that o sets.
 func (m Model) overlay(o Model) Model {
 	set(&m.ContextWindow, o.ContextWindow)
 	set(&m.MaxTokens, o.MaxTokens)
@@ -105,10 +104,10 @@ func set[T int64 | float64](p *T, v T) {
 	}
 }
 
-// Limits are a provider's maximum sizes in bytes, 0 if it documents none. They come from the
-// providers' documentation as of Date; resellers of a model may have lower limits.
+// Limits are a provider's maximum sizes in bytes, 0 if it documents none. They come from the providers'
+// documentation as of Date; resellers of a model may have lower limits.
 type Limits struct {
-	Request int64 // of one request, as it goes over the wire
+	Request int64 // of one request, as transferred
 	Image   int64 // of one image, in base64
 }
 
@@ -154,8 +153,7 @@ type Usage struct {
 	Output     int64
 	CacheRead  int64
 	CacheWrite int64
-	// CacheWrite1h is the part of CacheWrite kept for one hour, not a further
-	// amount.
+	// CacheWrite1h is the part of CacheWrite that is kept for one hour.
 	CacheWrite1h int64
 }
 
@@ -170,7 +168,7 @@ type Dollars struct {
 }
 
 const (
-	// perRate is how many tokens one rate is for.
+	// perRate is the number of tokens to which a rate applies.
 	perRate = 1_000_000
 	// longWrite is the price of a token written for one hour, in input rates.
 	longWrite = 2
@@ -193,8 +191,8 @@ func (m Model) Price(u Usage) Dollars {
 	return d
 }
 
-// Paid returns what a call cost in US dollars (docs/figures.md, "Cost"): as recorded, else by the
-// table, on the terms that the call records. ok is false where neither tells.
+// Paid returns what a call cost in US dollars (docs/figures.md, "Cost"): as recorded, else by the table, on the
+// terms that the call records. ok is false if neither is known.
 func (m Model) Paid(u *jsonl.Usage) (dollars float64, recorded, ok bool) {
 	if u.Cost.Known {
 		return u.Cost.Total, true, true
@@ -227,9 +225,8 @@ func (c Cost) at(prompt int64) Rates {
 	return rates
 }
 
-// Priced returns the model with the prices of an answer: the one that was asked, as pi has it, or
-// if that has none, as a router's, the one that answered. known reports whether the table has
-// either.
+// Priced returns the model with the prices for an answer: those of the requested model, as pi does, or if it
+// has none, as for a router, those of the model that answered. known reports whether the table has either.
 func (t *Table) Priced(provider, asked, answered string) (m Model, known bool) {
 	names := [3]string{provider, asked, answered}
 	if was, ok := t.priced.Load(names); ok {
@@ -262,19 +259,17 @@ func (t *Table) Paid(u *jsonl.Usage, provider, asked, answered jsonl.Value) (dol
 	return dollars, recorded
 }
 
-// vocabularies are the families of models whose tokenizer is public, by the beginning
-// of their names, as tiktoken's own lists have them (tiktoken/model.py, and
-// model_to_encoding.json of npm's tiktoken). The first that fits counts. Models that
-// those lists do not name have none, however close their names are.
+// vocabularies lists model families whose tokenizer is public, by the beginning of their names, from tiktoken's
+// own lists (tiktoken/model.py, and model_to_encoding.json of npm's tiktoken). The first match counts. Models
+// that those lists do not name have none, however similar their names are.
 var vocabularies = [...]struct{ prefix, vocabulary string }{
 	{"gpt-4o", "o200k"}, {"chatgpt-4o", "o200k"}, {"gpt-4.1", "o200k"}, {"gpt-4.5", "o200k"},
 	{"gpt-5", "o200k"}, {"o1", "o200k"}, {"o3", "o200k"}, {"o4-mini", "o200k"}, {"gpt-oss", "o200k"},
 	{"gpt-4", "cl100k"}, {"gpt-3.5-turbo", "cl100k"}, {"gpt-35-turbo", "cl100k"},
 }
 
-// Vocabulary is the public vocabulary that a model's tokenizer has: o200k, cl100k, or
-// "" where nobody has published one. The id is taken without provider, region and
-// revision, as for [Table.Lookup].
+// Vocabulary returns the public vocabulary of a model's tokenizer: o200k, cl100k, or "" if none was published.
+// It ignores provider, region and revision in the id, like [Table.Lookup].
 func Vocabulary(id string) string {
 	name, _ := bareName(id)
 	for _, v := range vocabularies {

@@ -12,16 +12,14 @@ import (
 	"sync"
 )
 
-// Table answers questions about models: the built-in facts, and what a
-// configuration put over them. It never changes, and is safe for use by
-// several goroutines.
+// Table combines the built-in facts about models with those of a configuration. It never changes, and is safe
+// for concurrent use.
 type Table struct {
 	// facts returns the built-in lines; see encode.go for their shape.
 	facts func() *facts
-	// over holds what With was given, in that order, one Model a key.
+	// over holds the overrides of With, the last Model of each key.
 	over []Model
-	// priced holds what Priced has returned, as a pricedModel, by its arguments: a session asks for
-	// the same few at each of its answers.
+	// priced caches results of Priced by its arguments: a session asks for the same few at each answer.
 	priced sync.Map
 }
 
@@ -30,22 +28,19 @@ type key struct{ provider, id string }
 
 func (m Model) key() key { return key{m.Provider, m.ID} }
 
-// builtin unpacks the embedded table once in the life of the process.
+// builtin unpacks the embedded table once per process.
 var builtin = sync.OnceValue(unpack)
 
-// Builtin returns the built-in table. It costs nothing; the first
-// [Table.Lookup] of the process unpacks the facts, which takes less
-// than a millisecond.
+// Builtin returns the built-in table. The first [Table.Lookup] of the process unpacks it, in less than a
+// millisecond.
 func Builtin() *Table {
 	return &Table{facts: builtin}
 }
 
-// With returns a table in which the overrides hold over t's facts. An override
-// of a provider and id that t has replaces the fields it sets, that is, those
-// not zero, each price by itself and the tiers all together; so it cannot make
-// a price zero, and one that changes a rate leaves the tiers as they were. Any
-// other override is a model added. Of two overrides with one name the later
-// holds over the earlier. Provider and id are compared to the letter.
+// With returns a table in which the overrides take precedence over t's facts. An override for a provider and id
+// of t replaces the fields that it sets to non-zero values, each price by itself and the tiers together; so it
+// cannot make a price zero, and one that changes a rate leaves the tiers unchanged. Any other override adds a
+// model. Of two overrides with one name the later wins. Provider and id must match exactly.
 func (t *Table) With(overrides ...Model) *Table {
 	over := slices.Clone(t.over)
 	for _, o := range overrides {
@@ -60,8 +55,8 @@ func (t *Table) With(overrides ...Model) *Table {
 	return &Table{facts: t.facts, over: over}
 }
 
-// All yields every model of the table in table order: the built-in ones, by
-// provider, then those added, as they were given.
+// All yields every model of the table in table order: the built-in ones, by provider, then added ones in the
+// given order.
 func (t *Table) All() iter.Seq[Model] {
 	return func(yield func(Model) bool) {
 		for k := range t.with(t.facts().keys, "") {
@@ -72,11 +67,11 @@ func (t *Table) All() iter.Seq[Model] {
 	}
 }
 
-// keys yields, in table order, at least the keys whose id without its date, or whose bare name, is part. Others
-// may be among them; the caller looks closer.
+// keys yields, in table order, at least the keys whose id without its date, or whose bare name, is part. It may
+// yield others, which the caller must check.
 func (t *Table) keys(part string) iter.Seq[key] { return t.with(t.facts().named[part], part) }
 
-// with yields keys, and those of models added whose id holds part.
+// with yields keys, and those of added models whose id contains part.
 func (t *Table) with(keys []key, part string) iter.Seq[key] {
 	return func(yield func(key) bool) {
 		for _, k := range keys {
@@ -106,7 +101,7 @@ func (t *Table) get(k key) (Model, bool) {
 	return m, ok
 }
 
-// choice collects the keys whose date fits the asked one best.
+// choice collects the keys whose date fits the requested one best.
 type choice struct {
 	keys []key
 	rank int
@@ -124,7 +119,7 @@ const (
 	otherDate
 )
 
-// fit ranks the date a line has against the date asked for.
+// fit ranks the date of a line against the requested one.
 func fit(asked, has string) int {
 	switch {
 	case asked == has:
@@ -152,8 +147,7 @@ func (c *choice) add(k key, asked, has string) {
 	c.keys = append(c.keys, k)
 }
 
-// best returns the keys that fit best: none where their dates differ, as there
-// is nothing to choose between two dates by.
+// best returns the keys that fit best: none if their dates differ, since nothing decides between two dates.
 func (c *choice) best() []key {
 	if c.torn {
 		return nil
@@ -236,7 +230,7 @@ func rates(f []string) Rates {
 	return Rates{Input: dollars(f[0]), Output: dollars(f[1]), CacheRead: dollars(f[2]), CacheWrite: dollars(f[3])}
 }
 
-// count reads a whole number; empty is zero. The text is our own, so it has no errors.
+// count reads a whole number; empty is zero. The text is our own, so errors cannot occur.
 func count(s string) int64 {
 	n, _ := strconv.ParseInt(s, 10, 64)
 	return n

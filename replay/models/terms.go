@@ -7,27 +7,27 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// webSearch is the price of a web search that Anthropic makes for a call, in dollars.
+// webSearch is the price of a web search that Anthropic makes for a call, dollars.
 const webSearch = 10.0 / 1000
 
-// What terms a factor is for.
+// Terms to which factors apply.
 const (
 	tier = iota
 	speed
 	geo
 )
 
-// termNames are the names of terms in messages.
+// termNames are the names of terms for messages.
 var termNames = [...]string{tier: "service tier", speed: "speed", geo: "inference geo"}
 
-// A factor is what the rates of some models are multiplied by if a call is served on a term.
+// A factor multiplies the rates of some models if a call is served on a term.
 type factor struct {
 	provider string
 	term     int
 	value    string
 	times    float64
-	short    bool   // only for prompts without a tier of their own: longer ones have no price
-	models   string // bare names, separated by spaces; NAME* also stands for all that begin with NAME
+	short    bool   // only for prompts without a tier of their own; longer ones have no price
+	models   string // bare names, separated by spaces; NAME* matches all that begin with NAME
 }
 
 // factors are from the price pages of the providers, as of Date. TestFactors compares them with the
@@ -102,7 +102,7 @@ func (r Rates) times(n float64) Rates {
 	return Rates{r.Input * n, r.Output * n, r.CacheRead * n, r.CacheWrite * n}
 }
 
-// Lacks names what of a call has no known price, of a call that Paid knows no price of: a term, or the
+// Lacks names the part of a call without a known price, if Paid finds no price for the call: a term, or the
 // length of its prompt on these terms. It is empty if the model itself has no price.
 func (m Model) Lacks(u *jsonl.Usage) string {
 	on, unknown := m.On(u.Terms)

@@ -3,18 +3,18 @@ package origin
 
 import "ctxtool/sessionfmt"
 
-// An Origin is where a part of an envelope comes from.
+// An Origin states where a part of an envelope comes from.
 type Origin struct {
-	Record int // the entry, -1 for the baseline
-	By     int // the entry that put it there: Record itself, a transform, or an edit
-	Op     int // the op of the transform By, -1 for none
-	Line   int // of what comes from the agent's record of the request: the line of that; else 0
+	Record int // record of the entry, -1 for the baseline
+	By     int // record that put it there: Record itself, a transform, or an edit
+	Op     int // op of the transform By, -1 for none
+	Line   int // line of the agent's record of the request, if the part comes from that; else 0
 }
 
-// Baseline is the origin of what comes from a baseline.
+// Baseline is the origin of everything that a baseline supplies.
 var Baseline = Origin{Record: -1, By: -1, Op: -1}
 
-// An Index is a number from 0, or -1 for none, which JSON leaves out.
+// An Index is a number from 0, or -1 for none, which JSON omits.
 type Index int
 
 // IsZero reports whether the index is absent.
@@ -31,7 +31,7 @@ type Source struct {
 	Op   Index  `json:"op,omitzero"`    // the op of that transform
 }
 
-// From returns an origin as it is printed. Without lines it has neither kind nor time.
+// From returns an origin in printable form. Without lines it has neither kind nor time.
 func From(s *sessionfmt.Session, from Origin, lines *sessionfmt.Reader) (Source, error) {
 	out := Source{Op: -1}
 	if from.Record < 0 {
@@ -49,15 +49,15 @@ func From(s *sessionfmt.Session, from Origin, lines *sessionfmt.Reader) (Source,
 	return out, err
 }
 
-// A Provenance is where a part of an envelope comes from: an element of the lists in
-// provenance of schema ctxtool/replay/1.
+// A Provenance is the origin of a part of an envelope: an element of the lists in provenance of schema
+// ctxtool/replay/1.
 type Provenance struct {
 	Entry string `json:"entry,omitempty"` // id of the entry that has the text
 	Line  Index  `json:"line,omitzero"`   // its line in the file, from 1
 	By    any    `json:"by"`              // "entry", "baseline", "record" of the request, or a putBy
 }
 
-// A putBy is the transform whose op added a part, or the edit that did.
+// A putBy names the transform whose op added a part, or the edit that did.
 type putBy struct {
 	Entry string `json:"entry"`
 	Op    Index  `json:"op,omitzero"`

@@ -11,12 +11,12 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A State is a prompt after some changes. It shares what it has with the states before and after it.
+// A State is a prompt after some changes. It shares memory with the states before and after it.
 type State struct {
 	Options Options
 	Known   bool // see Prompt.Known
 	NoTools bool // see Prompt.NoTools
-	// Implemented are the names of tools that are not omitted, nil for all.
+	// Implemented are the names of the tools that are not omitted; nil for all.
 	Implemented map[string]bool
 
 	parts list[Part]
@@ -26,29 +26,29 @@ type State struct {
 // A Fold applies changes to prompt, tools and options.
 type Fold struct {
 	State
-	// Meter measures what is set from now on, if it is set.
+	// Meter, if set, measures the parts and tools that are set from now on.
 	Meter *Meter
-	// From is where the changes come from. Unless it is nil, texts of parts are left out; see Texts.
+	// From is the origin of the changes. Unless it is nil, texts of parts are left out; see Texts.
 	From      any
-	ToolsOnly bool // leave out the parts
+	ToolsOnly bool // omit the parts
 
-	nth   int32    // parts set by From so far
-	texts []string // the texts that are set, for Texts; else nil
+	nth   int32    // number of parts set by From so far
+	texts []string // texts that are set, for Texts; else nil
 
-	said    string // the text set last
-	content string // that of the part at contentKey, if a tokenizer may have to count it again
+	said    string // the text that was set last
+	content string // text of the part at contentKey, if a tokenizer may have to count it again
 
-	below *below // set if the fold collects the effect of ops on a prompt not known yet
+	below *below // set if the fold collects the effect of ops on an unknown prompt
 }
 
-// OfOps returns a fold that collects the effect of ops on a prompt not known yet; see Onto.
+// OfOps returns a fold that collects the effect of ops on an unknown prompt; see Onto.
 func OfOps(from *Fold) Fold {
 	f := Fold{below: &below{parts: map[string]bool{}, tools: map[string]bool{}}}
 	f.Meter, f.ToolsOnly, f.Implemented = from.Meter, from.ToolsOnly, from.Implemented
 	return f
 }
 
-// A below is what ops remove from the prompt below them.
+// A below records what ops remove from the prompt to which they are applied later.
 type below struct {
 	allParts, allTools bool
 	parts, tools       map[string]bool // by name
@@ -64,7 +64,7 @@ func (f *Fold) Start(parts []Part, tools []Tool) {
 	}
 }
 
-// Begin sets where the next changes come from.
+// Begin sets the origin of the next changes.
 func (f *Fold) Begin(from any) { f.From, f.nth = from, 0 }
 
 // Kept returns the state.
@@ -85,10 +85,10 @@ func (s *State) Parts() []Part {
 	return all
 }
 
-// contentBreak is what joins contents of system messages.
+// contentBreak joins the contents of system messages.
 const contentBreak = "\n\n"
 
-// Tools returns the tools, and those that are omitted since nothing implements them.
+// Tools returns the tools, and those omitted because nothing implements them.
 func (s *State) Tools() (have, lack []Tool) {
 	all := s.tools.items()
 	if s.Implemented == nil {
@@ -104,10 +104,10 @@ func (s *State) Tools() (have, lack []Tool) {
 	return have, lack
 }
 
-// ToolsNamed returns the tools of a name.
+// ToolsNamed returns the tools with a name.
 func (f *Fold) ToolsNamed(name string) []Tool { return itemsOf(f.tools.named(name)) }
 
-// PartsNamed returns the parts of a name, or those of that name outside all sections.
+// PartsNamed returns the parts with a name, or those with that name outside all sections.
 func (f *Fold) PartsNamed(name string, content bool) []Part {
 	p := Part{Name: name, Content: content}
 	return itemsOf(f.parts.named(p.key()))
@@ -135,8 +135,8 @@ func (s *State) Prompt() Prompt {
 // Sums returns what parts and tools sum up to.
 func (s *State) Sums() (parts, tools Sum) { return s.parts.sum(), s.tools.sum() }
 
-// Counts returns the tokens of prompt and tools, which the fold's Meter has measured by that counter.
-// units is Prompt.Units if the counter is pi's.
+// Counts returns the tokens of prompt and tools, which the fold's Meter has measured by that counter. units is
+// Prompt.Units if the counter is pi's.
 func (s *State) Counts(c *tokens.Counter) (n weigh.Counts, units int) {
 	parts, tools := s.Sums()
 	n.System, n.Tools = int(parts.tokens), int(tools.tokens)
@@ -159,8 +159,7 @@ func (s *State) Taken(p *Part, c *tokens.Counter) int {
 	return c.Of(int(after.length)) - c.Of(int(before.length))
 }
 
-// Texts fills in the texts of parts that a fold has left out. again applies the changes that come from
-// one place.
+// Texts fills in the texts of parts that a fold omits. again applies the changes of one origin.
 func Texts(parts []Part, again func(f *Fold, from any) error) error {
 	read := map[any][]string{}
 	for i := range parts {
@@ -186,14 +185,14 @@ func Texts(parts []Part, again func(f *Fold, from any) error) error {
 	return nil
 }
 
-// PartsDiffer reports the parts, in order, that only one of two states has: both if one is in the place
-// of the other. Where both have parts between them, the first is reported too, as was and is. at is the
-// index in s of was, or of what follows is.
+// PartsDiffer reports the parts, in order, that only one of two states has: both if one is in place of the
+// other. If both have parts between them, the first is reported too, as was and is. at is the index in s of
+// was, or of what follows is.
 func (s *State) PartsDiffer(to *State, see func(at int, was, is *Part)) {
 	s.parts.differs(&to.parts, see)
 }
 
-// ToolsDiffer does for tools what PartsDiffer does for parts.
+// ToolsDiffer is PartsDiffer for tools.
 func (s *State) ToolsDiffer(to *State, see func(at int, was, is *Tool)) {
 	s.tools.differs(&to.tools, see)
 }
@@ -276,13 +275,13 @@ func (f *Fold) AddPart(name, text string, by origin.Origin) {
 	f.put(p, sum, f.parts.end())
 }
 
-// NewPart returns a part of a patch or a baseline. The content of later system messages is
-// added to one named content.
+// NewPart returns a part of a patch or a baseline. Later system messages add their content to a part named
+// content.
 func NewPart(name, text string, by origin.Origin) Part {
 	return Part{Name: name, Text: text, Origin: by, Content: name == "content"}
 }
 
-// contentKey is the key of the text outside all sections. No section has its name.
+// contentKey is the key of the text outside all sections, a name that no section has.
 const contentKey = "\xff"
 
 func (p *Part) key() string {
@@ -292,7 +291,7 @@ func (p *Part) key() string {
 	return p.Name
 }
 
-// index returns the number that a name is, if it is one.
+// index returns the integer that a name spells, if it does.
 func (p *Part) index() int64 {
 	if p.Content {
 		return beforeAll
@@ -325,8 +324,7 @@ func (f *Fold) set(p Part, sum Sum) {
 	f.put(p, sum, f.parts.end())
 }
 
-// measured returns a part that a change sets, without its text if that is left out, and what it sums
-// up to.
+// measured returns a part that a change sets, without its text if texts are omitted, and its sum.
 func (f *Fold) measured(p Part) (Part, Sum) {
 	var sum Sum
 	if f.Meter != nil && !f.ToolsOnly {

@@ -6,12 +6,12 @@ import (
 	"math"
 )
 
-// A list holds the parts or the tools of a prompt in their order. A change makes another list,
-// which shares most of its memory with the one before, so that all prompts of a session can be kept,
-// and two of them are compared by what they do not share: it is a treap by place.
+// A list holds the parts or the tools of a prompt in order. A change makes another list that shares most of its
+// memory with the one before, so that all prompts of a session can be kept, and comparing two only visits what
+// they do not share. It is a treap ordered by place.
 type list[T any] struct {
 	order *node[T]
-	names map[string][]*entry[T] // of this list alone; nil until named is called
+	names map[string][]*entry[T] // index by name, of this list alone; nil until named is called
 }
 
 // An entry is an item of a list. It does not change.
@@ -24,8 +24,8 @@ type entry[T any] struct {
 	rank  uint64
 }
 
-// A place orders the items of lists that were made from each other. minor is 0 but for sections whose
-// names are integers, which are inserted in the order of these.
+// A place orders the items of lists that derive from each other. minor is 0 except for sections whose names are
+// integers, which are inserted in numeric order.
 type place struct {
 	major int64
 	minor uint64
@@ -35,7 +35,7 @@ func (p place) compare(q place) int {
 	return cmp.Or(cmp.Compare(p.major, q.major), cmp.Compare(p.minor, q.minor))
 }
 
-// A node is the root of a treap: an entry with those before and after it. Nodes do not change.
+// A node is the root of a treap: an entry, and the treaps before and after it. Nodes do not change.
 type node[T any] struct {
 	*entry[T]
 	left, right *node[T]
@@ -103,8 +103,8 @@ func (n *node[T]) each(yield func(e *entry[T]) bool) bool {
 	return n == nil || n.left.each(yield) && yield(n.entry) && n.right.each(yield)
 }
 
-// differs reports the entries that only one of two treaps has, in order: both if they have the same
-// place. Of what they share it reports a first entry at least.
+// differs reports the entries that only one of two treaps has, in order: both if they have the same place. Of a
+// shared range it reports at most a first entry.
 func differs[T any](was, is *node[T], report func(was, is *entry[T])) {
 	switch {
 	case was == is:
@@ -164,7 +164,7 @@ func (n *node[T]) last() *entry[T] {
 	return n.entry
 }
 
-// before returns how many items come before a place, what they sum up to, and the last of them.
+// before returns the number of items before a place, their sum, and the last of them.
 func (l *list[T]) before(p place) (n int, sum Sum, last *entry[T]) {
 	for at := l.order; at != nil; {
 		if at.at.compare(p) >= 0 {
@@ -180,7 +180,7 @@ func (l *list[T]) before(p place) (n int, sum Sum, last *entry[T]) {
 	return n, sum, last
 }
 
-// among returns the place of a new item with that index: after those before all others and those of
+// among returns the place of a new item with that index: after those before all others, and after those of
 // lower indexes with which the list begins.
 func (l *list[T]) among(index int64) place {
 	at := place{minor: uint64(index) + 1}
@@ -252,7 +252,7 @@ func (l *list[T]) removeAll(key string) {
 	}
 }
 
-// kept returns the list for keeping.
+// kept returns a list that can be kept.
 func (l *list[T]) kept() list[T] { return list[T]{order: l.order} }
 
 // end returns the place after all others.
@@ -291,7 +291,7 @@ func (l *list[T]) sum() Sum {
 	return l.order.all
 }
 
-// The indexes of entries that are not named by an integer; see Fold.section.
+// Indexes of entries whose name is not an integer; see Fold.section.
 const (
 	beforeAll = math.MinInt64
 	afterAll  = math.MaxInt64

@@ -18,17 +18,16 @@ type Prompt struct {
 	Compiled string // the parts as one text, as sent
 	Tools    []Tool
 	Options  Options
-	// Known reports whether the session or a baseline records parts and tools. Otherwise pi's
-	// own prompt and tools are missing.
+	// Known reports whether the session or a baseline records parts and tools. If not, pi's own prompt and
+	// tools are missing.
 	Known bool
-	// NoTools reports that the agent never records its tools, although Known.
+	// NoTools reports that the agent never records its tools, even if Known.
 	NoTools bool
-	// Omitted are the tools left out because they have no implementation.
+	// Omitted are the tools left out because nothing implements them.
 	Omitted []Tool
 }
 
-// A Baseline is what a session file may not record: the prompt, tools and options that the
-// agent brings along.
+// A Baseline holds what a session file may not record: prompt, tools and options that the agent supplies.
 type Baseline struct {
 	Parts   []Part
 	Tools   []Tool
@@ -43,16 +42,16 @@ type Part struct {
 	Text   string // exact, with lone surrogates; see jsonl.Value.Exact
 	Origin origin.Origin
 
-	Content bool // the text outside of all sections
+	Content bool // the text outside all sections
 
-	// File and Skill are what Split has found: the path of a context file, or the name of
-	// a skill and the path of its file.
+	// File and Skill are set by Split: the path of a context file, or the name of a skill and the path of its
+	// file.
 	File, Skill string
 
-	// Where the text is if it is left out; see Texts.
+	// Where the text is if it is omitted; see Texts.
 	from   any
 	nth    int32
-	before *Part // the text that this one is added to
+	before *Part // the text to which this one is added
 	at     place
 }
 
@@ -101,8 +100,8 @@ func (p *Prompt) Unrecorded() (system, tools bool) {
 	return !p.Known && len(p.Parts) == 0, (!p.Known || p.NoTools) && len(p.Tools)+len(p.Omitted) == 0
 }
 
-// Count returns the tokens of each part and each tool. If the counter rounds once per message,
-// each part counts what it adds to those before it.
+// Count returns the tokens of each part and each tool. If the counter rounds once per message, each part counts
+// by how much it increases the rounded sum.
 func (p *Prompt) Count(c *tokens.Counter) (parts, tools []int) {
 	w := new(weigh.Weigher).Reset(c)
 	for _, part := range p.Parts {
@@ -114,7 +113,7 @@ func (p *Prompt) Count(c *tokens.Counter) (parts, tools []int) {
 	return parts, tools
 }
 
-// Units returns the length of prompt and tools as the one system message that pi estimates, UTF-16
+// Units returns the length of the single system message that pi estimates for prompt and tools, in UTF-16
 // units: the texts of the parts, and the tools as a JSON list.
 func (p *Prompt) Units() (n int) {
 	for _, part := range p.Parts {

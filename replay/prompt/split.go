@@ -10,10 +10,9 @@ import (
 	"ctxtool/replay/tokens"
 )
 
-// Split takes parts apart where pi puts a prompt together (docs/session-format.md 4.7): a prompt in one
-// text at its headings or tags, project context by file, skills one by one. The texts that a
-// part is split into are its text, byte for byte; a part without such marks stays as it is.
-// Each has the origin of its part.
+// Split splits parts where pi joins a prompt (docs/session-format.md 4.7): a prompt in one text at its headings
+// or tags, project context by file, skills one by one. The pieces of a part are its text, byte for byte; a part
+// without such marks stays whole. Each piece has the origin of its part.
 func Split(parts []Part) (all []Part) {
 	for _, p := range parts {
 		pieces := split(p.Name, p.Text)
@@ -25,9 +24,8 @@ func Split(parts []Part) (all []Part) {
 	return all
 }
 
-// CountSplit is the split parts, and what each takes: together as much as Count says of
-// the parts. Where a counter counts a text other than the sum of its pieces, the largest
-// piece has the difference.
+// CountSplit returns the split parts and the tokens of each, which add up to what Count returns for the parts.
+// If a counter's result for a text is not the sum of its pieces, the largest piece takes the difference.
 func (p *Prompt) CountSplit(c *tokens.Counter) (parts []Part, each []int) {
 	whole, _ := p.Count(c)
 	for i := range p.Parts {
@@ -46,7 +44,7 @@ func (p *Prompt) CountSplit(c *tokens.Counter) (parts []Part, each []int) {
 	return parts, each
 }
 
-// split splits a text: whole prompts into sections, those into files and skills.
+// split splits a text: whole prompts into sections, these into files and skills.
 func split(name, text string) (all []Part) {
 	sections := tagged(name, text)
 	if len(sections) < 2 {
@@ -61,14 +59,14 @@ func split(name, text string) (all []Part) {
 	return all
 }
 
-// A cut is where a piece begins, and what it is.
+// A cut is the beginning of a piece, with its name.
 type cut struct {
 	at int
 	Part
 }
 
-// pieces are the text from each cut to the next. What is before the first has the name of
-// the whole; an empty piece is left out, but for that of an empty text.
+// pieces returns the text from each cut to the next. Text before the first cut has the name of the whole; empty
+// pieces are dropped, except that of an empty text.
 func pieces(whole Part, cuts []cut) (all []Part) {
 	from, p := 0, whole
 	for _, c := range append(cuts, cut{at: len(whole.Text)}) {
@@ -83,8 +81,8 @@ func pieces(whole Part, cuts []cut) (all []Part) {
 	return all
 }
 
-// Tags of pi's own sections, one of which begins a prompt of several in one text. The
-// sections of extensions follow.
+// Tags of pi's own sections, one of which begins a prompt of several in one text. Sections of extensions
+// follow.
 var (
 	ownTag = lazy.Regexp(`(?m)^<(?:tools|rules|docs|addendum|project_context|skills|cwd)>\n`)
 	anyTag = lazy.Regexp(`^<([a-z][a-z0-9_-]*)>\n`)
@@ -115,14 +113,13 @@ func tagged(name, text string) []Part {
 		}
 		cuts = append(cuts, cut{at, Part{Name: m[1]}})
 		at += end
-		cuts = append(cuts, cut{at, Part{Name: name}}) // what follows the last
+		cuts = append(cuts, cut{at, Part{Name: name}}) // what follows the last section
 	}
 	return pieces(whole, cuts)
 }
 
-// sectionEnd is where the section of that name ends, its tag and the line ends after it
-// included: at the first closing tag that the end of the text or another section follows,
-// else at the first one; -1 for none.
+// sectionEnd returns the end of the section of that name, including its tag and the line ends after it: its
+// first closing tag before the end of the text or another section, else its first one; -1 for none.
 func sectionEnd(text, name string) int {
 	closing, first := "\n</"+name+">", -1
 	for from := 0; ; {
@@ -142,8 +139,8 @@ func sectionEnd(text, name string) int {
 	}
 }
 
-// Headings of a prompt in one text, in their order: those before the project context, which
-// could hold any of them, and those from there on, of which the last one counts.
+// Headings of a prompt in one text, in order: those before the project context, which itself could contain any
+// of them, and those after it, of which the last occurrence counts.
 var (
 	upper = []heading{
 		{"tools", lazy.Regexp(`(?m)^Available tools:\n`)},
@@ -159,8 +156,8 @@ var (
 	dateLine      = lazy.Regexp(`^Current date(?: and time)?: .*\n$`)
 )
 
-// atLines returns the matches that begin a line. An expression that begins with (?m)^ would be
-// tried at each byte; without, its first words are searched.
+// atLines returns the matches that begin a line. A regular expression that begins with (?m)^ would be tried at
+// each byte; without it, its first words are searched.
 func atLines(re *regexp.Regexp, text string) [][]int {
 	return slices.DeleteFunc(re.FindAllStringSubmatchIndex(text, -1), func(m []int) bool {
 		return m[0] > 0 &&
@@ -174,8 +171,8 @@ type heading struct {
 	at   func() *regexp.Regexp
 }
 
-// headed splits a prompt in one text at pi's headings; the last of them, the working
-// directory, has to be there.
+// headed splits a prompt in one text at pi's headings; the last of them, the working directory, must be
+// present.
 func headed(name, text string) []Part {
 	whole := Part{Name: name, Text: text}
 	ends := atLines(cwdLine(), text)
@@ -216,8 +213,7 @@ func headed(name, text string) []Part {
 	return pieces(whole, append(cuts, lower...))
 }
 
-// How a context file begins: in the current tag, or in a heading with an absolute path between
-// empty lines.
+// Beginnings of a context file: the current tag, or a heading with an absolute path between empty lines.
 var (
 	fileTag     = lazy.Regexp(`<project_instructions path="(.*)">\n`)
 	fileHeading = lazy.Regexp(`## ((?:/|~/|[A-Za-z]:[/\\]|\\\\).*)\n\n`)
@@ -241,7 +237,7 @@ func (p Part) inFiles() []Part {
 		}
 		cuts = append(cuts, cut{m[0], file(p.Text[m[2]:m[3]])})
 	}
-	if n := len(cuts); n > 0 && inTags { // what follows the last
+	if n := len(cuts); n > 0 && inTags { // what follows the last file
 		if i := strings.LastIndex(p.Text, closing); i > cuts[n-1].at {
 			cuts = append(cuts, cut{i + len(closing), Part{Name: p.Name}})
 		}
@@ -249,7 +245,7 @@ func (p Part) inFiles() []Part {
 	return pieces(p, cuts)
 }
 
-// Notes returns the project's notes for agents: the texts of the context files.
+// Notes returns the project's instructions for agents: the texts of the context files.
 func (p *Prompt) Notes() string {
 	var b strings.Builder
 	for _, part := range Split(p.Parts) {
@@ -262,7 +258,7 @@ func (p *Prompt) Notes() string {
 
 func file(path string) Part { return Part{Name: "file " + path, File: path} }
 
-// How skills are listed.
+// The forms in which skills are listed.
 var (
 	skillItem = lazy.Regexp(
 		`(?s) *<skill>\n *<name>([^<]*)</name>\n *<description>[^<]*</description>\n *<location>([^<]*)</location>\n *</skill>\n`)

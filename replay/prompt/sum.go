@@ -8,16 +8,16 @@ import (
 	"math/bits"
 )
 
-// A Sum is what there is to know of a list of parts or of tools without their texts.
+// A Sum is the size and identity of a list of parts or tools, without their texts.
 type Sum struct {
-	// Hash identifies the texts of parts as they are sent, one after the other, or the definitions of
-	// tools. It is valid in one process only. It is a polynomial of the bytes in a random base, modulo
-	// 2^61-1, so that those of two lists are combined into that of both.
+	// Hash identifies the texts of the parts as sent, one after the other, or the definitions of the tools. It
+	// is valid in one process only. It is a polynomial of the bytes in a random base, modulo 2^61-1, so that
+	// the hashes of two lists can be combined.
 	Hash  uint64
-	power uint64 // of the base, by the length; 0 for no text
+	power uint64 // power of the base by the length; 0 for no text
 
-	length int32 // in the counter's measure; of tools as JSON, UTF-16 units
-	tokens int32 // of texts that are rounded each
+	length int32 // length in the counter's measure; for tools as JSON, in UTF-16 units
+	tokens int32 // tokens of texts that are rounded individually
 }
 
 const modulus = 1<<61 - 1
@@ -62,7 +62,7 @@ func hashed(text string) (s Sum) {
 // A Meter measures parts and tools, each once.
 type Meter struct {
 	Counter   *tokens.Counter // nil to measure no size
-	Separator string          // what separates the parts that are not empty, as sent
+	Separator string          // text between non-empty parts, as sent
 	parts     map[uint64]Sum
 	tools     map[uint64]*entry[Tool]
 }
@@ -95,11 +95,11 @@ func (m *Meter) sized(s Sum, length int) Sum {
 	return s
 }
 
-// tokenizes reports whether the length of a text is not that of its pieces.
+// tokenizes reports whether the length of a text may differ from that of its pieces.
 func (m *Meter) tokenizes() bool { return m != nil && m.Counter != nil && !m.Counter.Estimates() }
 
-// longer returns the sum of a part to whose text another one is added. whole is needed only if the
-// meter tokenizes.
+// longer returns the sum of a part to whose text another one is added. whole is only needed if the meter
+// tokenizes.
 func (m *Meter) longer(s Sum, added, whole string) Sum {
 	length := int(s.length)
 	s = s.plus(hashed(added))

@@ -6,35 +6,35 @@ import (
 	"unicode/utf8"
 )
 
-// A class is what the expressions that cut texts into pieces ask of a character, and
-// a set of classes: one bit each. They are those of Unicode 16.0, which the
-// reference's regex engine has (regex-syntax 0.8.5); Go's own tables are older.
+// A class is a property of a character that the splitting expressions test; classes form sets, one bit each.
+// They are those of Unicode 16.0, as in the reference's regex engine (regex-syntax 0.8.5); Go's own tables are
+// older.
 type class uint8
 
 const (
-	symbol  class = 1 << iota // anything else: punctuation, emoji, what is not assigned
+	symbol  class = 1 << iota // anything else: punctuation, emoji, unassigned characters
 	upper                     // Lu, Lt
 	lower                     // Ll
-	uncased                   // Lm, Lo: letters that go with upper and with lower ones
+	uncased                   // Lm, Lo: letters that count as both upper and lower case
 	mark                      // M
 	number                    // N
-	space                     // White_Space, but for the next
+	space                     // White_Space, without line ends
 	newline                   // CR, LF
 
 	letters = upper | lower | uncased
 	blanks  = space | newline
 )
 
-// classData has a byte for every 256 characters: the number of their block. The
-// blocks follow, a byte a character. Block 0 is that of the first 256 characters.
+// classData has a byte for every 256 characters: the number of their block. The blocks follow, a byte per
+// character. Block 0 is that of the first 256 characters.
 //
 //go:embed classes.bin
 var classData string
 
 const classBlocks = (utf8.MaxRune + 1) / 256
 
-// classes looks classes up. Those of characters of one byte lie apart, where they
-// stay close at hand; bytes of longer ones have none there.
+// classes looks classes up. Those of ASCII characters are stored separately, which keeps them in the cache;
+// bytes of longer characters have none there.
 type classes struct {
 	ascii [256]class
 }
@@ -47,8 +47,7 @@ var loadClasses = sync.OnceValue(func() *classes {
 	return c
 })
 
-// at is the class of the character of text that begins at i, and its length in
-// bytes.
+// at returns the class of the character of text at i, and its length in bytes.
 func (c *classes) at(text []byte, i int) (class, int) {
 	if k := c.ascii[text[i]]; k != 0 {
 		return k, 1
@@ -67,7 +66,7 @@ func classOf(r rune) class {
 	return class(classData[classBlocks+block<<8+int(r&0xff)])
 }
 
-// run is the end of the run of characters of these classes that begins at i.
+// run returns the end of the run of characters of these classes that begins at i.
 func (c *classes) run(text []byte, i int, set class) int {
 	for i < len(text) {
 		if c.ascii[text[i]]&set != 0 {

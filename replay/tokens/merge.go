@@ -4,17 +4,17 @@ import (
 	"encoding/binary"
 )
 
-// joins counts the tokens of a short piece: all its neighbours are visited for
-// the lowest rank, as often as there is one. For short pieces nothing is faster.
+// joins counts the tokens of a short piece: it searches all neighbours for the lowest rank until no two can be
+// joined. For short pieces nothing is faster.
 type joins struct {
-	start [shortPiece + 1]uint8  // of each token in the piece, and the piece's end
-	rank  [shortPiece + 1]uint32 // of each token joined with the next
+	start [shortPiece + 1]uint8  // rank of each token in the piece; the last entry is the piece's end
+	rank  [shortPiece + 1]uint32 // rank of each token joined with the next
 }
 
 const shortPiece = 100
 
 func (j *joins) count(r *ranks, piece []byte) int {
-	n := len(piece) // tokens now
+	n := len(piece) // current number of tokens
 	for i := range n + 1 {
 		j.start[i], j.rank[i] = uint8(i), noRank
 	}
@@ -45,14 +45,14 @@ func (j *joins) count(r *ranks, piece []byte) int {
 	return n
 }
 
-// ranks looks up what two tokens are together. All pairs of bytes have a place of
-// their own, filled as they come up: they are most of what is asked for.
+// ranks looks up the rank of two joined tokens. Pairs of bytes have their own table, filled on demand: most
+// look-ups are for them.
 type ranks struct {
 	table *table
-	pairs [1 << 16]uint32 // rank + 1 by the two bytes, 0 where it was not asked for
+	pairs [1 << 16]uint32 // rank + 1 by the two bytes; 0 if not looked up yet
 }
 
-// join is the rank of two tokens as one, noRank where they are none.
+// join returns the rank of two tokens as one, noRank if they form none.
 func (r *ranks) join(both []byte) uint32 {
 	if len(both) > 2 {
 		if len(both) > longestToken {

@@ -2,16 +2,15 @@ package tokens
 
 const (
 	windowBytes = 1 << 10
-	overlap     = 8 // windows have one part in so many in common
+	overlap     = 8 // overlap is the fraction of a window that the next one repeats.
 )
 
-// A window holds the tokens of a part of a piece, as a list indexed by their first byte,
-// relative to base.
+// A window holds the tokens of a part of a piece, as a list indexed by their first byte, relative to base.
 type window struct {
 	base  int
 	nodes []node   // a token's at its first byte; one more where the last ends
-	heap  []uint64 // rank and begin of the pairs to join, the lowest first
-	tail  []int    // of the window before: where the tokens of the overlap begin, and its end
+	heap  []uint64 // rank and start of the pairs to join, the lowest first
+	tail  []int    // from the previous window: starts of the tokens in the overlap, and their end
 }
 
 type node struct {
@@ -22,7 +21,7 @@ type node struct {
 // long returns the number of tokens of a long piece, in windows of size bytes.
 func (c *pieceCounter) long(piece []byte, size int) (n int) {
 	w := &c.window
-	first := 0 // where the tokens begin that are not in n yet
+	first := 0 // start of the tokens that n does not count yet
 	end := w.join(&c.ranks, piece, 0, size)
 	for end < len(piece) {
 		base := w.base
@@ -41,8 +40,8 @@ func (c *pieceCounter) long(piece []byte, size int) (n int) {
 	return n + settled
 }
 
-// split counts the tokens that begin at first or later and end at limit or earlier, and keeps
-// the start of later tokens, the first at cut, as the tail.
+// split counts the tokens that begin at first or later and end at limit or earlier, and keeps the starts of
+// later tokens, the first at cut, as the tail.
 func (w *window) split(first, limit int) (n, cut int) {
 	w.tail = w.tail[:0]
 	i, last := int32(0), int32(len(w.nodes)-1)
@@ -94,7 +93,7 @@ func (w *window) join(r *ranks, piece []byte, base, size int) (end int) {
 	}
 	for len(w.heap) > 0 {
 		top := w.pop()
-		// else one of the two has been joined with another since
+		// otherwise one of the two has been joined with another since
 		if i := int32(uint32(top)); w.nodes[i].rank == uint32(top>>32) {
 			w.unite(r, text, i)
 		}

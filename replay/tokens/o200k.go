@@ -8,11 +8,10 @@ import (
 //go:embed o200k_base.zst
 var o200kData []byte
 
-// O200K is the vocabulary o200k_base, of GPT-4o and what came after it.
+// O200K is the vocabulary o200k_base, of GPT-4o and later models.
 var O200K = Vocabulary{next: (*classes).nextO200K, table: sync.OnceValue(func() *table { return unpack(o200kData) })}
 
-// What a word of o200k may begin with, and what it may continue with. Letters without
-// case, and marks, are of both.
+// Classes with which a word of o200k may begin, and continue. Letters without case, and marks, are in both.
 const (
 	heads  = upper | uncased | mark
 	bodies = lower | uncased | mark
@@ -48,12 +47,11 @@ func (c *classes) nextO200K(text []byte, i int) int {
 	return c.rest(text, i, '/')
 }
 
-// word is the end of a word that begins at i, i where there is none. `U*` takes all
-// it can; if W continues there, the word ends where W does. If not, `W+` gets what
-// `U*` gives back, which ends at the last character that both may have. With no
-// such character there are capitals alone, the second expression's.
+// word returns the end of a word that begins at i; i if there is none. `U*` takes all it can; if W continues
+// there, the word ends where W does. If not, `W+` gets what `U*` gives back, up to the last character that both
+// may match. Without such a character only capitals remain, for the second expression.
 func (c *classes) word(text []byte, i int) int {
-	shared := 0 // after the last character that both may have
+	shared := 0 // after the last character that both may match
 	for i < len(text) {
 		k, n := c.ascii[text[i]], 1
 		if k == 0 {

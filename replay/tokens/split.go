@@ -1,7 +1,7 @@
 package tokens
 
-// rest is the end of the piece at i that is not a word. Beyond the line ends that may
-// follow symbols, the byte tail may.
+// rest returns the end of a piece at i that is not a word. After symbols it also accepts the byte tail, besides
+// line ends.
 func (c *classes) rest(text []byte, i int, tail byte) int {
 	k, n := c.at(text, i)
 	switch {
@@ -31,7 +31,7 @@ func (c *classes) numbers(text []byte, i int) int {
 	return i
 }
 
-// symbols is where symbols end that continue at i, and the line ends after them.
+// symbols returns where symbols that continue at i end, including the line ends after them.
 func (c *classes) symbols(text []byte, i int, tail byte) int {
 	i = c.run(text, i, symbol|mark)
 	for i < len(text) && (text[i] == '\n' || text[i] == '\r' || text[i] == tail) {
@@ -40,9 +40,9 @@ func (c *classes) symbols(text []byte, i int, tail byte) int {
 	return i
 }
 
-// blanks is where white space that begins at i ends as a piece.
+// blanks returns where white space that begins at i ends as a piece.
 func (c *classes) blanks(text []byte, i int) int {
-	begin, last, line := i, i, 0 // line is after the last line end
+	begin, last, line := i, i, 0 // line is the offset after the last line end
 	for i < len(text) {
 		k, n := c.at(text, i)
 		if k&blanks == 0 {
@@ -63,9 +63,8 @@ func (c *classes) blanks(text []byte, i int) int {
 	return i
 }
 
-// contraction is the end of (?i:'s|'t|'re|'ve|'m|'ll|'d) at i, and i where there is
-// none. Without regard to case, ſ (U+017F) is an s too; the other letters have no
-// more than two forms.
+// contraction returns the end of (?i:'s|'t|'re|'ve|'m|'ll|'d) at i; i if there is none. Ignoring case, ſ
+// (U+017F) also matches s; the other letters have only two forms.
 func contraction(text []byte, i int) int {
 	rest := text[i:]
 	if len(rest) < 2 || rest[0] != '\'' {
@@ -89,10 +88,9 @@ func contraction(text []byte, i int) int {
 	return i
 }
 
-// Cut is a place at which a text may be cut and its parts counted one after the
-// other, 0 if it has none: after the last line end that an ASCII character follows
-// which is no white space and no slash. No piece of any vocabulary continues there, and
-// where a piece ends has no say in the next.
+// Cut returns an offset at which a text may be cut so that its parts can be counted separately, 0 if there is
+// none: after the last line end that is followed by an ASCII character other than white space and slash. No
+// piece of any vocabulary crosses such a cut, and pieces after it do not depend on those before.
 func Cut(text []byte) int {
 	for i := len(text) - 1; i > 0; i-- {
 		if b := text[i]; text[i-1] == '\n' && ' ' < b && b < 0x7f && b != '/' {

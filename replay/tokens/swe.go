@@ -7,8 +7,8 @@ import (
 	"unicode"
 )
 
-// SWE counts as SWE-CLI does: by GPT-4's vocabulary, calls as Python prints them, and no
-// thinking (docs/policies.md 3.1).
+// SWE counts like SWE-CLI: by GPT-4's vocabulary, calls as Python prints them, no thinking (docs/policies.md
+// 3.1).
 var SWE = Counter{
 	Name:       "swe-cl100k",
 	About:      "as SWE-CLI: by cl100k, calls as Python prints them, no thinking",
@@ -51,7 +51,7 @@ func PythonText(v jsonl.Value) string {
 // pythonEscapes are the characters that Python prints by a letter.
 var pythonEscapes = map[rune]string{'\\': `\\`, '\n': `\n`, '\r': `\r`, '\t': `\t`}
 
-// printPython prints a string: in double quotes only if that saves escaping single ones.
+// printPython prints a string: in double quotes only if that avoids escaping single ones.
 func printPython(b *strings.Builder, s string) {
 	quote := '\''
 	if strings.Contains(s, "'") && !strings.Contains(s, `"`) {

@@ -8,13 +8,13 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A table is a vocabulary: a hash table from the bytes of a token to its rank, the place at which
-// training found it. In the binary there are the tokens alone, compressed: making the table takes some
-// milliseconds, and only a program that counts by it has to.
+// A table is a vocabulary: a hash table from the bytes of a token to its rank, the order in which training
+// found it. The binary only has the compressed tokens: making the table takes some milliseconds, which only
+// programs that count by it spend.
 type table struct {
-	shift int      // of a hash, that leaves the number of a slot
-	slots []uint32 // rank + 1, and in the upper bits those of the hash that choose no slot; 0 for none
-	ends  []uint32 // where the token of a rank ends in texts
+	shift int      // shift of a hash that leaves the slot number
+	slots []uint32 // rank + 1, and in the upper bits those of the hash that do not select the slot; 0 for none
+	ends  []uint32 // end of each token in texts, by rank
 	texts string
 }
 
@@ -24,8 +24,8 @@ const (
 	noRank       = 1 << 31 // above all ranks
 )
 
-// unpack makes a table from the compressed tokens: their number in 4 bytes, the lowest first, a byte
-// with the length of each by rank, and the bytes of all of them.
+// unpack makes a table from the compressed tokens: their number in 4 bytes (low byte first), a byte with the
+// length of each by rank, then the bytes of all of them.
 func unpack(packed []byte) *table {
 	in, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
 	if err != nil {
@@ -38,7 +38,7 @@ func unpack(packed []byte) *table {
 	}
 	n := int(binary.LittleEndian.Uint32(data))
 	lengths := data[4:][:n]
-	width := bits.Len(uint(n)) + 1 // at most half of the slots are full
+	width := bits.Len(uint(n)) + 1 // at most half of the slots are in use
 	t := &table{shift: 64 - width, slots: make([]uint32, 1<<width), ends: make([]uint32, n), texts: string(data[4+n:])}
 	end := 0
 	for rank, length := range lengths {

@@ -38,17 +38,17 @@ import (
 type Counter struct {
 	Name    string
 	About   string  // one line for help
-	Measure Measure // how it measures the length of a text
+	Measure Measure // unit in which it measures a text
 	// Text counts the tokens of a UTF-8 text if Measure is Tokens. It is nil for others.
 	Text func(text []byte) int
 	// Tokens converts a length to tokens. It is nil if the length is in tokens already.
 	Tokens func(length int) int
-	// ByText reports whether each text of a message is rounded, and not their sum.
+	// ByText reports whether the tokens of each text are rounded, rather than those of their sum.
 	ByText  bool
-	Message int // tokens that a message takes in addition to its texts
-	Image   int // the length that an image counts for; 0 if the agent counts none
-	// Call writes a tool call, with its arguments as compact JSON, as the one text that the
-	// agent counts. If nil, the name and the arguments count.
+	Message int // tokens per message, besides its texts
+	Image   int // length of an image; 0 if the agent counts none
+	// Call writes a tool call, with its arguments as compact JSON, as the text that the agent counts. If nil,
+	// the name and the arguments count.
 	Call       func(name string, args []byte) []byte
 	NoThinking bool // thinking does not count
 }
@@ -63,14 +63,14 @@ const (
 	Units   Measure = iota // UTF-16 code units
 	Bytes                  // of UTF-8
 	Scalars                // Unicode scalar values
-	Tokens                 // of a tokenizer, not an estimate
+	Tokens                 // tokens of a tokenizer, not an estimate
 )
 
-// counters are all counters, the default first.
+// counters lists all counters, the default first.
 var counters = []*Counter{&Pi, &GSH, &YBytes, &YScalars, &SWE, &cl100k, &o200k}
 
-// Pi counts as pi estimates: one token per four UTF-16 code units of a message, rounded up once
-// per message (docs/session-format.md 8.1, 8.2).
+// Pi counts like pi's estimate: one token per four UTF-16 code units of a message, rounded up once per message
+// (docs/session-format.md 8.1, 8.2).
 var Pi = Counter{
 	Name:   "chars4",
 	About:  "as pi: a quarter of the length in UTF-16 units, rounded up once per message",
@@ -78,8 +78,8 @@ var Pi = Counter{
 	Image:  4800,
 }
 
-// GSH counts as gsh estimates: one token per four bytes, rounded down per text, and four per
-// message (docs/policies.md 2.2).
+// GSH counts like gsh's estimate: one token per four bytes, rounded down per text, and four per message
+// (docs/policies.md 2.2).
 var GSH = Counter{
 	Name:    "bytes4",
 	About:   "as gsh: a quarter of the bytes of each text, rounded down, and 4 per message",
@@ -89,8 +89,8 @@ var GSH = Counter{
 	Message: 4,
 }
 
-// YBytes and YScalars count as y-agent estimates in its two places: one token per four bytes or
-// scalars, rounded up once per message (docs/policies.md 4.2).
+// YBytes and YScalars count like y-agent's estimates in its two places: one token per four bytes or scalars,
+// rounded up once per message (docs/policies.md 4.2).
 var YBytes = Counter{
 	Name:    "ybytes",
 	About:   "as y-agent's context: a quarter of the bytes, rounded up once per message",

@@ -8,9 +8,9 @@ import "sync"
 //
 // It is safe for concurrent use.
 type Vocabulary struct {
-	next  func(c *classes, text []byte, i int) (end int) // of the piece that begins at i
+	next  func(c *classes, text []byte, i int) (end int) // returns the end of the piece of text that begins at i
 	table func() *table
-	pool  sync.Pool // of *counting
+	pool  sync.Pool // pool of *counting
 }
 
 // Count returns the number of tokens of text, which must be valid UTF-8.
@@ -27,8 +27,8 @@ func (v *Vocabulary) counting() *pieceCounter {
 	return &pieceCounter{ranks: ranks{table: v.table()}, classes: loadClasses()}
 }
 
-// A pieceCounter counts for one goroutine. It remembers pieces, since texts repeat their words
-// and the table is slower.
+// A pieceCounter counts for one goroutine. It caches pieces, since texts repeat their words and the table is
+// slower.
 type pieceCounter struct {
 	ranks   ranks
 	classes *classes
@@ -48,8 +48,8 @@ func (c *pieceCounter) text(next func(c *classes, text []byte, i int) int, text 
 	return n
 }
 
-// A piece of up to 7 bytes is remembered as a number: its bytes, a 1 after the last, and its
-// tokens in the upper 7 bits. A longer piece is remembered as known.
+// A piece of up to 7 bytes is cached as a number: its bytes, a 1 after the last, and its tokens in the upper 7
+// bits. A longer piece is cached as known.
 type known struct {
 	piece  [30]byte
 	length uint8
@@ -90,8 +90,8 @@ func (c *pieceCounter) longer(piece []byte) int {
 	return int(k.count)
 }
 
-// count counts a piece that is not remembered. A piece that is a token counts as one even if
-// joining its bytes gave another result, as in the reference.
+// count counts a piece that is not cached. A piece that is a token counts as one even if joining its bytes gave
+// another result, as in the reference.
 func (c *pieceCounter) count(piece []byte, h uint64) int {
 	if len(piece) <= longestToken && c.ranks.table.rank(piece, h) != noRank {
 		return 1

@@ -11,7 +11,7 @@ import (
 )
 
 // Counts are the sizes of an envelope by category, in tokens of a counter or in bytes. In JSON, System and
-// Tools are null if no record has them. Total is the sum of what is recorded.
+// Tools are null if no record has them. Total is the sum of the recorded parts.
 type Counts struct {
 	System   int `json:"system"`
 	Tools    int `json:"tools"`
@@ -23,7 +23,7 @@ type Counts struct {
 	NoTools  bool `json:"-"`
 }
 
-// Unrecorded reports whether a part of what was sent is not recorded.
+// Unrecorded reports whether some part of what was sent is not recorded.
 func (n Counts) Unrecorded() bool { return n.NoSystem || n.NoTools }
 
 // MarshalJSON writes null for what is not recorded.
@@ -53,11 +53,11 @@ type Weight struct {
 // Total returns the sum.
 func (w Weight) Total() int { return w.Text + w.Thinking + w.Calls + w.Images }
 
-// A Weigher counts the texts of a message as a counter does. If the counter rounds once per
-// message, each text counts what it adds to the sum so far.
+// A Weigher counts the texts of a message the way a counter does. If the counter rounds once per message, each
+// text counts by how much it increases the rounded sum.
 type Weigher struct {
 	c      *tokens.Counter
-	length int // of the texts so far, in the counter's measure
+	length int // length of the texts so far, in the counter's measure
 	buf    []byte
 	at     jsonl.Cursor
 }
@@ -68,7 +68,7 @@ func (w *Weigher) Reset(c *tokens.Counter) *Weigher {
 	return w
 }
 
-// Add returns how many tokens another text of that length adds.
+// Add returns the additional tokens for another text of that length.
 func (w *Weigher) Add(length int) int {
 	if w.c.ByText {
 		return w.c.Of(length)
@@ -78,7 +78,7 @@ func (w *Weigher) Add(length int) int {
 	return w.c.Of(w.length) - before
 }
 
-// String returns the length of a string.
+// String returns the length of a string in the counter's measure.
 func (w *Weigher) String(s jsonl.String) int {
 	if w.c.Measure == tokens.Units {
 		return s.Units() // avoids unescaping
@@ -86,7 +86,7 @@ func (w *Weigher) String(s jsonl.String) int {
 	return w.Text(s.Bytes(&w.buf))
 }
 
-// Value returns the length of a value: of a string that of its text, else 0.
+// Value returns the length of a string's text, 0 for any other value.
 func (w *Weigher) Value(v jsonl.Value) int { return w.String(w.at.Reset(v).String()) }
 
 // Minified returns the length of a value as JSON.stringify would write it.
@@ -108,8 +108,8 @@ func Length(c *tokens.Counter, text []byte) int {
 	return c.Text(text)
 }
 
-// SealedTokens returns the tokens of thinking that counts for so many characters, to a counter that
-// has no text of it to split.
+// SealedTokens returns the tokens of thinking whose text is not in the file, given the number of characters
+// that it counts for.
 func SealedTokens(characters int) int { return characters / 4 }
 
 // Message counts a message.
@@ -119,8 +119,8 @@ func (w *Weigher) Message(m *jsonl.Message) Weight {
 	return sum
 }
 
-// Content counts the content of a message. The texts of a result count as one text: to a program
-// that rounds each text, a result is a string.
+// Content counts the content of a message. The texts of a result count as one text, since programs that round
+// each text treat a result as a string.
 func (w *Weigher) Content(m *jsonl.Message) (sum Weight) {
 	w.length = 0
 	joined := 0 // length of the texts of a result
@@ -169,7 +169,7 @@ type Size struct {
 	Window int64 `json:"-"` // tokens, 0 where it is not known
 }
 
-// Of returns the size with so many tokens.
+// Of returns a size of n tokens.
 func (s Size) Of(tokens int) Size {
 	s.Tokens, s.Percent = tokens, nil
 	if s.Window > 0 {
@@ -179,14 +179,14 @@ func (s Size) Of(tokens int) Size {
 	return s
 }
 
-// Stored returns the size as pi takes it for its thresholds and shows it, in tokens: without what the
-// file does not record.
+// Stored returns the size that pi shows and uses for its thresholds, in tokens: without what the file does not
+// record.
 func (s Size) Stored() int { return s.Tokens - s.Hidden }
 
-// Recorded reports whether a provider recorded any of it.
+// Recorded reports whether a provider recorded any part of it.
 func (s Size) Recorded() bool { return s.Estimated < s.Tokens }
 
-// Guessed reports whether a provider recorded none of it.
+// Guessed reports whether all of it is estimated.
 func (s Size) Guessed() bool { return s.Tokens > 0 && !s.Recorded() }
 
 // String describes it in words.
@@ -208,8 +208,8 @@ func (s Size) String() string {
 	return fmt.Sprintf("%s: %d as the provider recorded, about %d since", text, s.Tokens-s.Estimated, s.Estimated)
 }
 
-// Or returns the size of a context of which a part is not recorded and that is larger than what its parts
-// count for, else what they count for.
+// Or returns the size of a context if a part of it is not recorded and it exceeds the counted tokens of its
+// parts, else these.
 func (s Size) Or(n Counts) Size {
 	switch {
 	case n.Unrecorded() && s.Tokens >= n.Total:
@@ -220,8 +220,8 @@ func (s Size) Or(n Counts) Size {
 	return Size{Tokens: n.Total}
 }
 
-// Rest returns what the size of a context has beyond its counted parts, and names that: it is below
-// 0 where these count more than the provider did.
+// Rest returns by how much the size of a context exceeds its counted parts, and a name for the difference. It
+// is negative if these count more than the provider did.
 func (s Size) Rest(counted int) (name string, n int) {
 	n = s.Tokens - counted
 	switch {
@@ -233,29 +233,30 @@ func (s Size) Rest(counted int) (name string, n int) {
 	return "not in the file", n
 }
 
-// Contradicts reports whether a request that has a counted size cannot have been the one that the
-// provider recorded with so many tokens: it is more than 1.3 times that, and jsonl.LeastGone more.
+// Contradicts reports whether a request of a counted size cannot be the one for which the provider recorded so
+// many tokens: it is more than 1.3 times as large, and jsonl.LeastGone larger.
 func Contradicts(counted, recorded int64) bool {
 	return recorded > 0 && counted-recorded >= jsonl.LeastGone && 10*counted > 13*recorded
 }
 
-// TextTokens returns what a text by itself counts for.
+// TextTokens returns the tokens of a single text.
 func TextTokens(c *tokens.Counter, text []byte) int { return c.Of(Length(c, text)) }
 
-// MessageTokens returns what a message counts for.
+// MessageTokens returns the tokens of a message.
 func MessageTokens(c *tokens.Counter, m *jsonl.Message) int {
 	return new(Weigher).Reset(c).Message(m).Total()
 }
 
-// A Measure is what there is to know of a message without its text.
+// A Measure is the size and identity of a message, without its text.
 type Measure struct {
-	// hash of its content, independent of the spelling, valid in one process only; 0 if only its size was asked for
+	// hash of its content, independent of the spelling, valid in one process only; 0 if only the size was
+	// requested
 	Content uint64
 	Tokens  int32
-	Bytes   int32 // of its JSON
+	Bytes   int32 // length of its JSON, bytes
 }
 
-// Shares are the tokens of a request's messages by kind, as pi estimates them.
+// Shares are the tokens of a request's messages by kind, by pi's estimate.
 type Shares struct {
 	User      int `json:"user"`      // prompts, shell commands, and what extensions add
 	Answers   int `json:"answers"`   // texts, thinking and calls

@@ -288,8 +288,8 @@ func callsOf(message value) (ids []string) {
 	return ids
 }
 
-// An intent is what entries are to make of a context: the messages of an envelope, but for
-// edited ones, which get their content or, with nil, are omitted. Without an envelope it promises nothing.
+// An intent is the context that entries are to make: the messages of an envelope, except edited ones, which get
+// their content or, with nil, are omitted. Without an envelope it promises nothing.
 type intent struct {
 	e      *replay.Envelope
 	edited map[int]value // contents by record
@@ -336,7 +336,7 @@ type sum [sha256.Size]byte
 // sumOf returns the sum of a content.
 func sumOf(content value) sum { return sha256.Sum256(inBlocks(content).AppendMinified(nil)) }
 
-// inBlocks returns a content, of a string an array with one text block, which pi makes of it in an edit.
+// inBlocks returns a content as blocks: pi turns the string of an edit into one text block.
 func inBlocks(content value) value {
 	if content.IsString() {
 		content = append(appendTextBlock(value{'['}, content), ']')

@@ -23,7 +23,7 @@ type Emitted struct {
 	Policy  string      `json:"policy"`
 	Part    SummaryPart `json:"part"`
 	Text    ExactText   `json:"text,omitempty"`
-	State   struct {    // of the session when the summary was requested; an answer is for no other
+	State   struct {    // state of the session when the summary was requested; an answer for another state is refused
 		Bytes int64  `json:"bytes"` // of the session
 		Hash  string `json:"hash"`  // SHA-256 of the messages to be summarised, in hexadecimal
 	} `json:"state"`

@@ -68,7 +68,7 @@ func (x *extractor) result(p *piece) {
 	delete(x.calls, p.ID)
 	outcome := activity.OutcomeOf(p.IsError == isError, p.Says)
 	if outcome > activity.Error {
-		return // it is not about what was called
+		return // the error is not about the file or command
 	}
 	x.outcome(d, p.Says, outcome == activity.Error, exitOf(p.Says))
 }
@@ -100,7 +100,7 @@ func (x *extractor) outcome(d deed, text string, bad bool, exit string) {
 		}
 		r.Times++
 		r.at = x.now
-		if !bad || c == failed { // else it may not have run
+		if !bad || c == failed { // otherwise it may not have run
 			r.OK = !bad
 		}
 		if r.Judges && c == cmp.Or(failed, d.What) {
@@ -187,7 +187,7 @@ func (x *extractor) filesThat(is func(f *FileFact) bool) (all []*FileFact) {
 	return all
 }
 
-// end adds the notes of what was counted.
+// end adds the notes on deeds, after all messages.
 func (x *extractor) end(messages int) {
 	if x.open && x.asked != "" {
 		x.put(&theTodo, "asked", oneLine(x.asked, 160), x.now)
@@ -196,7 +196,7 @@ func (x *extractor) end(messages int) {
 		x.put(&theAnswer, "last", oneLine(strings.Join(slices.Collect(activity.Prose(x.last)), " "), 400), x.now)
 	}
 	x.lastRequest()
-	const stale = 3 // prompts
+	const stale = 3 // number of prompts
 	if x.prompts-x.planned > stale {
 		x.replan(nil)
 	}
@@ -270,7 +270,7 @@ func (x *extractor) factsOf(k *kind) (all []Fact) {
 	return all
 }
 
-// record returns the record of a message by its number, -1 for 0: what was summarised before.
+// record returns the record of a message by its number, -1 for 0, which is an earlier summary.
 func (x *extractor) record(number int) int {
 	if number == 0 {
 		return -1
@@ -278,8 +278,8 @@ func (x *extractor) record(number int) int {
 	return int(x.records[number-1])
 }
 
-// places adds notes of the files that tools were called with. Names that no list can hold
-// are among the other paths, in Go's quoting.
+// places adds notes on the files that tools were called with. Names that no list can hold are quoted like Go
+// strings, among the other paths.
 func (x *extractor) places() {
 	f := x.files.files()
 	known := map[string]bool{}
@@ -304,8 +304,8 @@ func (x *extractor) places() {
 // spelled returns a path as a Go string on one line.
 func spelled(path string) string { return strings.ReplaceAll(strconv.Quote(path), "`", `\x60`) }
 
-// follow adds a prompt to the thread of the last request. says is whether it has enough words
-// for a request.
+// follow adds a prompt to the thread of the last request. says reports whether it has enough words to be a
+// request.
 func (x *extractor) follow(prompt string, says bool) {
 	const (
 		much    = 8 // words

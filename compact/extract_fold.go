@@ -28,12 +28,12 @@ func (x *extractor) fold(summary string) {
 	}
 }
 
-// An entry is a line of a summary, with the lines that belong to it.
+// An entry is a line of a summary, with its continuation lines.
 type entry struct {
-	mark    string // of a list, see listMark
+	mark    string // mark of a list item, see listMark
 	text    string
 	raw     string
-	more    []string // the lines below it that belong to it
+	more    []string // continuation lines
 	heading bool
 }
 
@@ -173,9 +173,9 @@ func (x *extractor) foldName(k *kind, name string) {
 	}
 }
 
-// fit returns the notes that fit in so many UTF-16 units, and a line with the number of the
-// others. Each kind first gets its share, in order of importance; the rest of the room goes
-// to notes that did not fit, in the same order.
+// fit returns the notes that fit in a number of UTF-16 units, and a line with the number of the others. Each
+// kind first gets its share, in order of importance; the remaining space goes to notes that did not fit, in the
+// same order.
 func (n *notes) fit(units int, part SummaryPart) string {
 	sections := history
 	if part == turnPrefixPart {
@@ -184,7 +184,7 @@ func (n *notes) fit(units int, part SummaryPart) string {
 	if text := n.write(func(int) bool { return true }, sections, part); jsonl.Units(text) <= units {
 		return text
 	}
-	// all headings, and the longest line of what was left out
+	// all headings, and the longest possible line about omitted notes
 	none := n.write(func(int) bool { return false }, sections, historyPart)
 	bare := jsonl.Units(none)
 	if bare > units/2 {
@@ -259,7 +259,7 @@ func (n *notes) write(chosen func(int) bool, sections []section, part SummaryPar
 			lines = "(none)\n"
 		}
 		if part == sequencePart && (lines == "(none)\n" || s.kinds == nil) {
-			continue // between messages that stay, omit empty sections
+			continue // after removing messages, omit empty sections
 		}
 		if b.Len() > 0 && !(strings.HasPrefix(s.heading, "### ") && strings.HasSuffix(b.String(), "Progress\n")) {
 			b.WriteByte('\n')

@@ -12,24 +12,24 @@ import (
 type extractor struct {
 	notes
 	v       *View
-	now     int // the number of the current message, from 1; 0 for what was summarised before
+	now     int // number of the current message, from 1; 0 for an earlier summary
 	files   fileBook
 	uses    map[string]*FileFact
-	defined map[string]string // by names that calls have defined: the file
+	defined map[string]string // file by name, for names that calls have defined
 	needs   map[string]bool   // dependencies of the project, from manifests
-	records []int32           // of each message, by its number from 1
+	records []int32           // time of each message, by its number from 1
 	reply   string            // the last answer since the last prompt
 	words   string            // the last text with calls since the last prompt
 	calls   map[string]deed
 	runs    map[string]*CommandFact
-	failed  map[string]note // by what failed and has not succeeded since
+	failed  map[string]note // failures by what failed, without a later success
 	commits int
 	prompts int
-	plan    []string // the last one
-	planned int      // prompts up to the plan
+	plan    []string // the last commit
+	planned int      // number of prompts up to the plan
 	asked   string   // the last request
-	task    string   // the last one that does not only agree
-	thread  []string // the last request that says much, and those after it
+	task    string   // the last prompt that does not merely agree
+	thread  []string // the last request with enough words, and the prompts after it
 	last    string   // the last answer with text
 	goal    string
 	open    bool // the last request has no final answer: one without calls
@@ -45,10 +45,10 @@ func newExtractor(v *View) *extractor {
 	}
 }
 
-// A deed is a call, its first use of a file, and the text of the answer with it.
+// A deed is a call, the text of the answer with it, and whether it is the first to name its file.
 type deed struct {
 	activity.Deed
-	path  string // the last one
+	path  string // the last call
 	first bool   // no call named it before
 	why   string
 }
@@ -63,15 +63,14 @@ func (x *extractor) file(path string) *FileFact {
 	return f
 }
 
-// sees records that a call or an earlier summary names a file, and reports whether none did before.
+// sees records that a call or an earlier summary names a file, and reports whether it is the first.
 func (x *extractor) sees(path string) (first bool) {
 	f := x.file(path)
 	first, f.named, f.called = !f.named, true, x.now
 	return first
 }
 
-// longestSaid is how many bytes of a text are read: the rest is pasted text, or output of a
-// program.
+// longestSaid is the length up to which a text is read, bytes: more is pasted text, or output of a program.
 const longestSaid = 1 << 20
 
 // message takes notes of one message.
@@ -80,7 +79,7 @@ func (x *extractor) message(i int) {
 	x.now++
 	x.records = append(x.records, int32(m.Origin.Record))
 	switch {
-	case !m.Sent: // it was never in a request
+	case !m.Sent: // it was never part of a request
 		return
 	case m.isSummary() || m.Kind == jsonl.BranchMessage:
 		x.fold(x.v.earlier(i))
@@ -114,7 +113,7 @@ func (x *extractor) message(i int) {
 	case m.Kind == jsonl.User:
 		x.open, x.words, x.reply = true, "", ""
 		if is := activity.ReadPrompt(said.String()); is.String() != "" && (is.Command == "" || is.Note != "") {
-			x.prompt(said.String()) // else a command, or nothing that a person typed
+			x.prompt(said.String()) // otherwise a command, or nothing that a person typed
 		}
 	case m.isAssistant():
 		x.open = m.makesCalls()
@@ -138,7 +137,7 @@ func (x *extractor) shell(i int) {
 func (x *extractor) prompt(text string) {
 	var lines strings.Builder
 	demands := 0
-	const most = 8 // demands of one prompt; the rest is pasted text
+	const most = 8 // demands in one prompt; a longer list is pasted text
 	for line := range paragraphs(text) {
 		lines.WriteString(line + "\n")
 		for s := range activity.Sentences(listText(line)) {
@@ -188,7 +187,7 @@ func (x *extractor) answer(text string) {
 		x.last = text
 	}
 	var plan []string
-	planning, points := false, "" // the mark of the plan's list
+	planning, points := false, "" // mark of the plan's list items
 	for line := range activity.Prose(text) {
 		mark, item := listMark(line)
 		switch mark {
@@ -247,7 +246,7 @@ func wordsOf(text string) string {
 	}), " ")
 }
 
-// A note is one thing that an extract may say.
+// A note is a line that an extract may contain.
 type note struct {
 	kind *kind
 	key  string // a later note of the kind with the same key replaces an earlier one
@@ -258,9 +257,9 @@ type note struct {
 // A kind is what a note is about.
 type kind struct {
 	what   string // plural, for the line of what was left out
-	mark   string // before each note
-	list   string // if notes share one line, its beginning
-	share  int    // percent of the room that is reserved for notes of the kind
+	mark   string // text before each note
+	list   string // beginning of the line, if notes share one
+	share  int    // percentage of the space that is reserved for notes of the kind
 	oldest bool   // earlier notes are more important
 	tagged int    // length of the tags around the notes, if they are not under a heading
 }
@@ -287,7 +286,7 @@ var (
 	thePlace     = kind{what: "other paths", list: "- Also looked at: ", share: 6}
 	theAddress   = kind{what: "addresses", list: "- Addresses: ", share: 6}
 	theModified  = kind{what: "modified files", share: 18, tagged: len("\n\n<modified-files>\n</modified-files>")}
-	theReference = kind{what: "places in code"} // for notes alone
+	theReference = kind{what: "places in code"} // kinds for session notes alone
 	theRead      = kind{what: "read files", share: 15, tagged: len("\n\n<read-files>\n</read-files>")}
 )
 

@@ -17,7 +17,7 @@ import (
 // oneLine returns a text on one line of valid UTF-8. It cuts a longer text at the end of a
 // word, to about so many bytes.
 func oneLine(text string, most int) string {
-	far := 4 * most // spaces aside
+	far := 4 * most // without spaces
 	cut := len(text) > far
 	if cut {
 		text = text[:far]
@@ -41,7 +41,7 @@ func oneLine(text string, most int) string {
 func paragraphs(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		const margin = 60 // bytes
-		var held []byte   // a long paragraph costs no more than its length
+		var held []byte   // a long paragraph takes time linear in its length
 		last := 0
 		for line := range activity.Prose(text) {
 			mark, _ := listMark(line)

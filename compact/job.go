@@ -20,14 +20,14 @@ import (
 
 // A Job reduces contexts: a policy, and how its changes are stored.
 type Job struct {
-	Command    string // recorded as what made the batch
+	Command    string // recorded as the command that made the batch
 	Policy     *Policy
-	Form       Form          // AsAuto where empty
-	Time       time.Time     // of the changes, for summaries whose frame has it
-	GivenRules bool          // the caller set the replay rules; they were not detected
+	Form       Form          // AsAuto if empty
+	Time       time.Time     // time of the changes, for summaries whose frame has it
+	GivenRules bool          // the caller set the replay rules, rather than detecting them
 	IfOver     Amount        // contexts of at most this size are skipped
 	Summarize  Summarize     // without it, nothing is summarised and the plan lists the requests
-	Unmarked   bool          // omit the entry that records what made the batch
+	Unmarked   bool          // omit the entry that records the command
 	Models     *models.Table // the built-in table when nil
 }
 
@@ -73,7 +73,7 @@ type CacheEffect struct {
 	Cost *float64 `json:"cost,omitempty"`
 }
 
-// An UndoCost is what it takes to undo a reduction.
+// An UndoCost is the cost of undoing a reduction.
 type UndoCost struct {
 	Entries int `json:"entries"` // entries that undo appends if only settings follow the batch
 	// entries that it appends if something else follows; 0 if it then cannot
@@ -83,8 +83,8 @@ type UndoCost struct {
 	Cost     *float64 `json:"cost,omitempty"` // of rebilling them, in dollars
 }
 
-// littleLeft is the share of a context below which a reduction warns. pi keeps a tenth of a
-// full window; half of that holds a summary and hardly a recent message.
+// littleLeft is the share of a context below which a reduction warns. pi keeps a tenth of a full window; half
+// of that has room for a summary and hardly a recent message.
 const littleLeft = 0.05
 
 // Plan returns what the job does to the context of an envelope.
@@ -294,8 +294,8 @@ func Kept(promised *View, e *replay.Envelope) error {
 // compared are the fields of messages that Kept compares.
 var compared = []string{"content", "role", "toolCallId", "toolName", "isError"}
 
-// differs returns the first of these fields in which a message of the view, as a provider would get it,
-// says something else than one that a provider gets; empty if it says the same.
+// differs returns the first of these fields whose content in a message of the view, as a provider would get it,
+// is not that of the other message; empty if there is none.
 func (v *View) differs(i int, is jsonl.Value) string {
 	m, want, got := &v.Messages[i], make([]jsonl.Value, len(compared)), make([]jsonl.Value, len(compared))
 	var content, raw jsonl.Value
@@ -307,7 +307,7 @@ func (v *View) differs(i int, is jsonl.Value) string {
 	} else {
 		raw = v.texts.provider(m)
 	}
-	if content == nil && bytes.Equal(raw, is) { // most messages are the same to the byte
+	if content == nil && bytes.Equal(raw, is) { // most messages are equal byte for byte
 		return ""
 	}
 	raw.Fields(want, compared...)

@@ -12,38 +12,38 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A Keeper is a context that grows message by message while a policy keeps it small. It is what
-// would come of a session if reduce ran at each moment at which the policy acts, without
-// entries: the changes of one run stay in the view, and the next run continues from there.
+// A Keeper is a context that grows message by message while a policy keeps it small, as if reduce ran whenever
+// the policy acts, but without entries: the changes of one run stay in the view, and the next run continues
+// from there.
 type Keeper struct {
 	Layers []LayerPlan // that the last call of Act considered
 	Skip   string      // why the last layer that ran changed nothing
 
 	policy    *Policy
 	path      *View         // all messages; the keeper changes none of them
-	view      *View         // the messages so far, as the policy has left them
+	view      *View         // messages so far, as the policy has left them
 	next      int           // of path.Messages
 	size      int           // tokens of the view's messages by the policy's counter
-	runs      [][2]layerRun // by layer: where it runs, and within a turn
+	runs      [][2]layerRun // by layer: where it runs, and whether within a turn
 	summarize Summarize
 	prompt    *prompt.Prompt
-	beside    int // tokens of the prompt that count
+	beside    int // tokens of the prompt, if the policy counts it
 
-	log     []int // positions of messages that have changed, in the order of the changes
-	removed int   // messages of the view
+	log     []int // positions of changed messages, in the order of the changes
+	removed int   // number of messages in the view
 
-	last   KeptContext // of the previous request
-	logged int         // changes until then
-	sizes  []tally     // what each message of the view was in it
+	last   KeptContext // tally of the previous request
+	logged int         // number of changes before it
+	sizes  []tally     // tally of each message of the view in it
 	before tallies     // the sums of these
 }
 
 // A layerRun is what a keeper remembers of a layer.
 type layerRun struct {
 	size    int // after its last run
-	logged  int // changes until then
+	logged  int // number of changes before that run
 	settled int // position of the last answer at that time
-	memory  any // of the pass
+	memory  any // what the pass remembers
 }
 
 // Keeper returns a keeper that has no messages yet. path has those to come, and needs the
@@ -66,7 +66,7 @@ func (c *Keeper) Add() {
 	if m.Sent {
 		c.size += m.Tokens(c.policy.Counter)
 	}
-	if len(c.policy.Layers) == 0 { // nothing will change them, so they are no copies
+	if len(c.policy.Layers) == 0 { // nothing will change them, so copies are not needed
 		c.view.Messages = c.path.Messages[:c.next]
 		return
 	}
@@ -91,8 +91,7 @@ func (c *Keeper) place(index int) int {
 	return -1
 }
 
-// due reports whether the policy acts now: one that acts where turns end does so before the
-// next prompt, not after it.
+// due reports whether the policy acts now: one that acts at the end of turns does so before the next prompt.
 func (c *Keeper) due(turnEnds bool) bool {
 	if turnEnds || !c.policy.TurnEnds {
 		return turnEnds == c.policy.TurnEnds
@@ -101,9 +100,9 @@ func (c *Keeper) due(turnEnds bool) bool {
 	return m != nil && !m.isUser()
 }
 
-// Act runs the layers that are due before the next request, or where a turn ends: its answer is
-// then the last message. Used are the tokens of the context by the provider's records, for a
-// policy that goes by them. The changes name messages by their index in the envelope of the path.
+// Act runs the layers that are due before the next request, or at the end of a turn, when its answer is the
+// last message. used is the size of the context in tokens as the provider recorded it, for a policy that goes
+// by usage. The changes name messages by their index in the envelope of the path.
 func (c *Keeper) Act(turnEnds bool, used, window int64, p *prompt.Prompt) (changes []Change, err error) {
 	c.Layers = c.Layers[:0]
 	if !c.due(turnEnds) {
@@ -159,7 +158,7 @@ func (c *Keeper) prompts(p *prompt.Prompt) {
 	}
 }
 
-// run runs one layer. A summary that fails leaves the context as it is, as the agents do.
+// run runs one layer. If a summary fails, the context stays as it is, as in the agents.
 func (c *Keeper) run(l *Layer, o Options, run *layerRun) ([]Change, error) {
 	o.Counter, o.Summarize = c.policy.Counter, c.summarize
 	changed := slices.Clone(c.log[run.logged:])
@@ -189,7 +188,7 @@ func (c *Keeper) run(l *Layer, o Options, run *layerRun) ([]Change, error) {
 	return w.Changes, err
 }
 
-// changed takes over what a pass has changed.
+// changed applies the changes of a pass to the keeper.
 func (c *Keeper) changed(w *Work) {
 	all := c.view.Messages
 	for i := range w.Changes {
@@ -218,7 +217,7 @@ func (c *Keeper) changed(w *Work) {
 	}
 }
 
-// remove takes over that a pass has removed a message, if it has.
+// remove records that a pass has removed a message, if it has.
 func (c *Keeper) remove(i int) {
 	all := c.view.Messages
 	m := &all[i]
@@ -235,8 +234,8 @@ func (c *Keeper) remove(i int) {
 	}
 }
 
-// drop takes removed messages out of the view once they are half of it. What layers remember
-// refers to positions, so they begin again.
+// drop removes removed messages from the view once they are half of it. Layers start afresh, since what they
+// remember refers to positions.
 func (c *Keeper) drop() {
 	all := c.view.Messages
 	if 2*c.removed <= len(all) {
@@ -296,11 +295,11 @@ func (v *View) Estimate(i int) int { return v.Messages[i].estimate() }
 // A KeptContext is what a keeper would send with the next request.
 type KeptContext struct {
 	weigh.Shares
-	Messages int            // in the request
-	Prompt   *prompt.Prompt // as the policy has left it
-	Kept     int            // leading messages that the previous request had at the same place
+	Messages int            // place in the request
+	Prompt   *prompt.Prompt // content as the policy has left it
+	Kept     int            // number of leading messages that the previous request had in the same place
 	KeptSize int            // their tokens
-	Again    int            // tokens of messages after those that the previous request had too
+	Again    int            // tokens of later messages that the previous request also had
 }
 
 // Request returns the context of the next request, compared with the one at the previous call.
@@ -328,7 +327,7 @@ func (c *Keeper) Request() KeptContext {
 	return c.last
 }
 
-// count counts a message as it is now in place of what it was, nothing for the next one.
+// count replaces the tally of a message by its current one; zero removes it.
 func (c *Keeper) count(i int) {
 	var is tally
 	if m := &c.view.Messages[i]; c.view.Live(i) {
@@ -361,8 +360,8 @@ type KeptItem struct {
 	Message int         // its index in the envelope of the path
 	Tokens  int         // by the policy's counter
 	Result  int         // tokens of a tool result as gsh counts them, -1 for other messages
-	Tool    string      // of a result
-	Args    jsonl.Value // of its call
+	Tool    string      // tool of a result
+	Args    jsonl.Value // arguments of its call
 }
 
 // Items returns the messages of the next request, in order.

@@ -12,7 +12,7 @@ import (
 // A Param is an option of passes that users set: on a command line as NAME=VALUE, in a configuration
 // as a key.
 type Param struct {
-	Name  string // as in intra-turn; reports and configurations spell it their own way
+	Name  string // as in intra-turn; reports and configurations use another spelling
 	About string
 	get   func(o *Options) any
 	set   func(o *Options, text string) error
@@ -91,8 +91,8 @@ func (p *Pass) Set(o *Options, name, text string) error {
 	return fmt.Errorf("%s has no option %q: it has %s", p.Name, name, strings.Join(names, ", "))
 }
 
-// With returns the default options of a pass with those of a text, such as max=2000,unit=chars. What
-// is kept, and how much of it, depends on the unit or style unless it is set.
+// With returns the default options of a pass, changed by a text such as max=2000,unit=chars. The default of
+// what to keep depends on the unit or style.
 func (p *Pass) With(text string) (o Options, err error) {
 	o = p.Defaults
 	given := map[string]bool{}
@@ -119,7 +119,7 @@ func (p *Pass) With(text string) (o Options, err error) {
 	return o, nil
 }
 
-// styleKeeps are the defaults of what a compaction keeps: tokens for pi, messages for swe-cli.
+// styleKeeps are the default amounts that a compaction keeps: tokens for pi, messages for swe-cli.
 var styleKeeps = map[Style]int{StylePi: 20000, styleSWECLI: 20}
 
 // params returns the options that a pass reads, as a JSON object.
@@ -132,7 +132,7 @@ func (p *Pass) params(o *Options) json.RawMessage {
 	return append(out, '}')
 }
 
-// camel is a name of words with dashes between them as JSON has it.
+// camel returns a name of words with dashes in JSON spelling.
 func camel(name string) string {
 	words := strings.Split(name, "-")
 	for k, word := range words[1:] {
@@ -141,7 +141,7 @@ func camel(name string) string {
 	return strings.Join(words, "")
 }
 
-// layerTable are what users set of the trigger of a layer.
+// layerTable lists the options of a layer's trigger that users can set.
 var layerTable = []struct {
 	Name, About string
 	of          func(t *Trigger) bool

@@ -18,15 +18,15 @@ import (
 type Pass struct {
 	Name     string
 	About    string
-	System   string // the agent that it is from
+	System   string // name of the agent that it comes from
 	Defaults Options
 	reads    string // its options: names of paramTable
 	prompt   bool   // it changes the prompt
 	run      func(w *Work)
 }
 
-// NewPass returns a pass of one's own for a layer of a policy: run changes what it is given by
-// [Work.Omit] and [Work.Replace]. Changes that the form cannot store are kept apart.
+// NewPass returns a custom pass for a layer of a policy: run makes its changes by [Work.Omit] and
+// [Work.Replace]. Changes that the form cannot store are reported separately.
 func NewPass(name, about string, run func(w *Work) error) *Pass {
 	return &Pass{Name: name, About: about, Defaults: Options{Counter: &tokens.Pi},
 		run: func(w *Work) { w.err = run(w) }}
@@ -40,8 +40,7 @@ var passes = []*Pass{
 	&Compact, &DropBootstrap, &DropTools, &Redact,
 }
 
-// Passes are all passes, in the order in which several that are requested run
-// (docs/policies.md 1.5).
+// Passes lists all passes, in the order in which several requested ones run (docs/policies.md 1.5).
 func Passes() []*Pass { return slices.Clone(passes) }
 
 // FindPass returns the pass of that name.
@@ -98,7 +97,7 @@ const (
 	Summarise Action = "summarise" // a summary replaces a range of messages
 )
 
-// A Change is one thing that a pass does, or would do and the form cannot store.
+// A Change is a change that a pass makes, or would make if the form could store it.
 type Change struct {
 	Entry  string     `json:"entry"` // the id of the entry that the message comes from
 	Line   int        `json:"line,omitempty"`
@@ -110,17 +109,17 @@ type Change struct {
 	Now    int        `json:"nowTokens"`
 	Why    string     `json:"why"`
 	Could  Form       `json:"could,omitempty"` // the form that can store it, if the requested one cannot
-	gone   []int      // of a Keeper: the messages that the summary replaces
+	gone   []int      // in a Keeper: the messages that the summary replaces
 
 	Message int    `json:"-"` // its index in the view; the first one of a range
 	Record  int    `json:"-"` // of the entry
 	Text    string `json:"-"` // the new text
 }
 
-// A BlockIndex is the index of a block in a message, below 0 for all of it.
+// A BlockIndex is the index of a block in a message; negative for the whole message.
 type BlockIndex int
 
-// IsZero reports whether the index is for all of a message, which JSON omits.
+// IsZero reports whether the index stands for the whole message, which JSON omits.
 func (b BlockIndex) IsZero() bool { return b < 0 }
 
 // A Touch is a change in a report.
@@ -267,22 +266,22 @@ type Work struct {
 	Options
 	Changes  []Change
 	Cannot   []Change
-	Requests []Request // for the summaries that the pass waits for
+	Requests []Request // requests for summaries that the pass waits for
 	Report   *PassReport
 
 	from    *View  // the view before the pass
-	own     int    // 1 more than the message that changed last, whose blocks no other view has; 0 for none
-	weight  weight // of that message
+	own     int    // index + 1 of the message that changed last, whose blocks no other view shares; 0 for none
+	weight  weight // cannot-store reason of that message
 	changed []int  // in a Keeper: messages that have changed since the pass ran, in order
 	settled int    // in a Keeper: messages before this one have been through the pass
 	memory  *any   // in a Keeper: what the pass remembers of them
 	pass    string
 	was     total
-	skip    string // the reason to report if nothing changes
-	err     error  // that ended the pass
+	skip    string // reason to report if nothing changes
+	err     error  // error that ended the pass
 }
 
-// news yields the messages that the pass has not looked at, in order; some of them it may have.
+// news yields the messages that the pass has not seen, in order; it may yield others too.
 func (w *Work) news(yield func(i int) bool) {
 	for _, i := range w.changed {
 		if i < w.settled && !yield(i) {
@@ -296,7 +295,7 @@ func (w *Work) news(yield func(i int) bool) {
 	}
 }
 
-// recall returns what a pass remembers of its earlier runs, nothing of it at first.
+// recall returns what a pass remembers of its earlier runs; new at first.
 func recall[T any](w *Work) *T {
 	if w.memory == nil {
 		return new(T)
@@ -388,7 +387,7 @@ func (w *Work) replaceMessage(i int, text, why string) {
 	})
 }
 
-// droppedBlock is a block that drop has emptied, until sweep.
+// droppedBlock marks a block that drop has emptied, until sweep.
 const droppedBlock = ResultBlock + 1
 
 // drop empties a block of a message. The caller must call sweep.
@@ -398,7 +397,8 @@ func (w *Work) drop(i, block int, why string) {
 	})
 }
 
-// sweep removes the blocks of a message that are dropped: one by one, those after it would move each time.
+// sweep removes the dropped blocks of a message at once: removing them one by one would move all later blocks
+// each time.
 func (w *Work) sweep(i int) {
 	if w.own == i+1 {
 		m := &w.Messages[i]

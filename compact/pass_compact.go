@@ -33,14 +33,14 @@ const (
 	StylePi     Style = "pi"      // keeps the last tokens, cut where pi would
 )
 
-// A cut is the messages that a compaction removes, and those of them to be summarised.
+// A cut is the range of messages that a compaction removes, and those among them to summarise.
 type cut struct {
 	Stretch
-	History  []int  // messages before the turn that is cut
-	Prefix   []int  // messages of that turn before the cut
+	History  []int  // number of messages before the turn that is cut
+	Prefix   []int  // number of messages of that turn before the cut
 	Why      string // why there is nothing to compact, empty if there is
-	previous int    // the message that is an earlier summary, -1 for none
-	what     string // a description of the messages
+	previous int    // index of the message that is an earlier summary, -1 for none
+	what     string // description of the messages
 }
 
 func compactHistory(w *Work) {
@@ -132,9 +132,9 @@ func (w *Work) olderThan(keep int) *cut {
 	return c
 }
 
-// safeEnd returns the end of the messages in rows before the last so many, moved so that no
-// result is kept without its call: the first group that it would split is kept whole. It is
-// 0 or less if there are none (docs/policies.md 4.7).
+// safeEnd returns the end of the messages in rows before the last keep ones, moved so that no result is kept
+// without its call: the first group that it would split is kept whole. It is 0 or less if there are none
+// (docs/policies.md 4.7).
 func (w *Work) safeEnd(rows []int, retain int) int {
 	end := len(rows) - retain
 	if end <= 0 || end == len(rows) {

@@ -20,12 +20,12 @@ var Progressive = Pass{
 	run:      progressive,
 }
 
-// growth is how many tokens a context must have grown by before y-agent prunes.
+// growth is the number of tokens by which a context must have grown before y-agent prunes again.
 const growth = 2000
 
 const (
-	sequenceFrom  = 4 // the least messages of a piece of work
-	sequenceLooks = 3 // messages before it to search for the user's that led to it
+	sequenceFrom  = 4 // the minimum number of messages in a piece of work
+	sequenceLooks = 3 // messages before it to search for the user's prompt that led to it
 
 	progressivePrefix = "[Pruning Summary] "
 )
@@ -67,7 +67,7 @@ func progressive(w *Work) {
 			return
 		case errors.Is(err, ErrNoAnswer):
 			open = append(open, r)
-			left -= w.size(r.Messages, w.Counter) // request no more summaries than may be needed
+			left -= w.size(r.Messages, w.Counter) // request only the summaries that are needed
 			p.stay(k)
 			continue
 		case err != nil: // skip this one, and try the others
@@ -98,14 +98,14 @@ func (w *Work) size(messages []int, c *tokens.Counter) (n int) {
 
 // Pieces are the finished pieces of work of a context, the oldest first, as requests for summaries.
 type pieces struct {
-	known *int // where a run begins to look: before it there is none
-	at    int  // where to look for the next one
+	known *int // index at which a run starts searching
+	at    int  // index at which the search for the next one continues
 	found []Request
-	from  []int // where each was looked for
+	from  []int // index at which each was searched for
 	stays int   // the first one that stays, -1 for none
 }
 
-// pieces returns those of a context, none of them found yet.
+// pieces prepares the search for the pieces of a context.
 func (w *Work) pieces() *pieces {
 	known := recall[int](w)
 	for _, i := range w.changed {
@@ -133,7 +133,7 @@ func (p *pieces) stay(k int) {
 	}
 }
 
-// done records where the next run has to look.
+// done records where the next run must search.
 func (p *pieces) done() {
 	if *p.known = p.at; p.stays >= 0 {
 		*p.known = p.from[p.stays]
@@ -195,8 +195,8 @@ func (v *View) request(piece []int, end int) *Request {
 	return r
 }
 
-// whole reports whether messages have all or nothing of each group, no call without a result,
-// and no result of a call that is elsewhere.
+// whole reports whether messages have all or nothing of each group, no call without a result, and no result of
+// a call outside.
 func (v *View) whole(messages []int) bool {
 	for _, i := range messages {
 		switch call := v.headOf(i); {

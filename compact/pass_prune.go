@@ -43,15 +43,15 @@ func prune(w *Work) {
 	}
 }
 
-// An ageing is what a pass remembers that acts on messages once enough has come after them.
+// An ageing is the memory of a pass that acts on messages after enough others have followed.
 type ageing struct {
 	from  int // the first message that is not old yet
-	seen  int // messages then
-	after int // what there was from that one on
+	seen  int // number of messages at that time
+	after int // size from that message on at that time
 }
 
-// aged yields the live messages that have become old, the last one first, with what has come after
-// them as measured by size. old must hold for all messages before one for which it does.
+// aged yields the live messages that have become old, the last one first, with the size of what has followed
+// them, as measured by size. If old holds for a message, it must hold for all earlier ones.
 func (w *Work) aged(size func(m *Message) int, old func(m *Message, after int) bool) iter.Seq2[int, int] {
 	a := recall[ageing](w)
 	if len(w.changed) > 0 && w.changed[0] < a.seen {
@@ -241,12 +241,12 @@ func (w *Work) reprompt(rec int, what string, f func(p *prompt.Prompt)) {
 	w.Changes = append(w.Changes, c)
 }
 
-// allOf returns the tokens of prompt and tools, notesOf those of the project's notes in it.
+// allOf returns the tokens of prompt and tools; notesOf, those of the project's notes in it.
 func allOf(p *prompt.Prompt, c *tokens.Counter) int   { return p.Counts(c).Total }
 func notesOf(p *prompt.Prompt, c *tokens.Counter) int { return weigh.TextTokens(c, []byte(p.Notes())) }
 
-// beside returns how a policy counts the prompt, nil if it does not. A policy that drops
-// parts of the prompt counts all of it.
+// beside returns how a policy counts the prompt, nil if it does not. A policy that drops parts of the prompt
+// counts all of it.
 func (p *Policy) beside() func(*prompt.Prompt, *tokens.Counter) int {
 	if slices.ContainsFunc(p.Layers, func(l Layer) bool { return l.Pass.prompt }) {
 		return allOf

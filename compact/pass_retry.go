@@ -64,8 +64,8 @@ func retryPrune(w *Work) {
 	}
 }
 
-// keepPaired removes from rows, the messages to be removed, every group that is not in them
-// as a whole: a call would lose its result, or a result its call.
+// keepPaired removes from rows, the messages to remove, every group that is not complete in it: a call would
+// lose its result, or a result its call.
 func (w *Work) keepPaired(rows map[int]string) {
 	for i := range rows {
 		call := w.headOf(i)
@@ -83,20 +83,19 @@ func (w *Work) keepPaired(rows map[int]string) {
 	}
 }
 
-// A turn is what the pass remembers of the last turn. A failed group waits until each of its calls
-// is made again.
+// A turn is the pass's memory of the last turn. A failed group waits until each of its calls is repeated.
 type turn struct {
 	start   int
 	calls   []int          // its messages with calls
-	made    map[int][]made // by message, where they were asked for
+	made    map[int][]made // by message: the calls in it
 	waiting []waiting      // its groups that failed
-	again   []int          // calls of groups that were made again, those of earlier turns too
+	again   []int          // calls of groups that were repeated, including those of earlier turns
 }
 
 // A waiting is a group that failed.
 type waiting struct {
 	call int
-	left []made // its calls that were not made again
+	left []made // its calls that were not repeated yet
 }
 
 // retried returns the candidates: groups of a user turn whose results all
@@ -138,7 +137,7 @@ func (w *Work) retried() (found []candidate) {
 	return found
 }
 
-// retriedIn appends the groups of an earlier turn that were made again.
+// retriedIn appends the groups of an earlier turn whose calls were repeated.
 func (w *Work) retriedIn(start, end int, again []int) []int {
 	t, answered := turn{start: start, again: again}, []int(nil)
 	for i := start; i < end && (i == start || !w.Live(i) || !w.Messages[i].startsTurn()); i++ {
@@ -148,12 +147,12 @@ func (w *Work) retriedIn(start, end int, again []int) []int {
 	return t.again
 }
 
-// extend adds a message to a turn: its calls may be what groups wait for. It appends the call of a
+// extend adds a message to a turn: its calls may be those that groups wait for. It appends the call of a
 // result.
 func (w *Work) extend(t *turn, answered []int, i int) []int {
 	at, had := slices.BinarySearch(t.calls, i)
 	switch call := w.headOf(i); {
-	case had && call < 0: // what others waited for may be gone
+	case had && call < 0: // the message that others waited for may be gone
 		t.calls = slices.Delete(t.calls, at, at+1)
 		for _, q := range t.waiting {
 			answered = append(answered, q.call)
@@ -172,7 +171,7 @@ func (w *Work) extend(t *turn, answered []int, i int) []int {
 	return answered
 }
 
-// wait lets groups that failed wait, and moves those that need not wait to again.
+// wait lets failed groups wait, and moves those that need not wait to again.
 func (w *Work) wait(t *turn, answered []int) {
 	slices.Sort(answered)
 	known := t.waiting
@@ -197,7 +196,7 @@ func (w *Work) wait(t *turn, answered []int) {
 	})
 }
 
-// madeAgain takes from groups the calls that a message makes again.
+// madeAgain removes from groups the calls that a message repeats.
 func (w *Work) madeAgain(t *turn, groups []waiting, call int) {
 	for k := range groups {
 		groups[k].left = slices.DeleteFunc(groups[k].left, func(c made) bool {
@@ -326,7 +325,7 @@ func (w *Work) failed(i int) bool {
 type made struct {
 	name   string // in lower case
 	args   string // as normalised JSON
-	file   string // that it is for, "" for none
+	file   string // the file that it is for, "" for none
 	leaves string // all strings in its arguments
 }
 
@@ -342,11 +341,11 @@ func (w *Work) made(i int) (all []made) {
 		d.UseNumber()
 		var args any
 		if d.Decode(&args) == nil {
-			spelled, _ := json.Marshal(args) // what was decoded can be encoded
+			spelled, _ := json.Marshal(args) // decoded JSON can always be encoded
 			c.args = string(spelled)
 			c.leaves = strings.Join(leaves(nil, args), "\n")
 		}
-		for _, name := range []string{"path", "file_path", "filePath", "file"} { // the names that y-agent looks at
+		for _, name := range []string{"path", "file_path", "filePath", "file"} { // names that y-agent checks
 			if c.file, _ = activity.File(jsonl.Value(text).Get(name).Text()); c.file != "" {
 				break
 			}

@@ -23,8 +23,8 @@ const (
 	supersededNotice = "[Superseded by a newer read of this file]"
 	uselessNotice    = "[Uneventful result elided]"
 
-	blankFrom  = 50   // the least tokens of a result that is worth a notice
-	uselessMax = 200  // the most bytes of a result that states that there is nothing
+	blankFrom  = 50   // minimum tokens of a result that is worth a notice
+	uselessMax = 200  // maximum bytes of a result that states that there is nothing
 	busySuffix = 8000 // tokens after a result above which keeping the cache saves more
 )
 
@@ -55,11 +55,11 @@ func superseded(w *Work) {
 	}
 }
 
-// reads are the results that show a file, by what they show.
+// reads holds the results that show a file, by the part they show.
 type reads struct {
 	shown map[int]read
-	good  map[read][]int              // those that did not fail, in order
-	open  map[string]map[string][]int // by file and part, those that no later one supersedes
+	good  map[read][]int              // results that did not fail, in order
+	open  map[string]map[string][]int // by file and part: results that no later one supersedes
 }
 
 // newlyRead adds the new results to those that are known, and returns them with those that they may
@@ -105,7 +105,7 @@ func (w *Work) newlyRead(known *reads) (all []int) {
 	return all
 }
 
-// supersede takes out of the results of a file those that one of a part supersedes, and returns them.
+// supersede removes from a file's results those that a result of one part supersedes, and returns them.
 func supersede(parts map[string][]int, part string, by int) (all []int) {
 	take := func(part string) {
 		n, _ := slices.BinarySearch(parts[part], by)
@@ -123,7 +123,7 @@ func supersede(parts map[string][]int, part string, by int) (all []int) {
 	return all
 }
 
-// last returns the last of the results that showed something and still do, -1 for none.
+// last returns the last of the results that still show something, -1 for none.
 func (w *Work) last(good map[read][]int, r read) int {
 	all := good[r]
 	for len(all) > 0 && !w.Live(all[len(all)-1]) {

@@ -22,7 +22,7 @@ type item struct {
 // writes them.
 func (w *Work) withFiles(text string, c *cut) string {
 	files := w.files(slices.Concat(c.History, c.Prefix), c.previous)
-	text, own := cutFiles(text) // some summarizers list them too
+	text, own := cutFiles(text) // some summarizers list them themselves
 	files.add(own)
 	return text + files.files().String()
 }
@@ -104,7 +104,7 @@ func (v *View) cutAt(items []item, start, keep int) (at, turn int) {
 		if sum += n; sum < keep || n == 0 {
 			continue
 		}
-		for cut < 0 { // or else the last one
+		for cut < 0 { // otherwise the last one
 			if k--; mayCut(k) {
 				cut = k
 			}
@@ -151,7 +151,7 @@ func (v *View) recovers(suffix []item) bool {
 	})
 }
 
-// speaks reports whether an entry has a message, in the context or not.
+// speaks reports whether an entry has a message, whether in the context or not.
 func (v *View) speaks(rec int) bool {
 	k := v.kindOf(rec)
 	return k.IsMessage() && k != jsonl.NoMessage || k == jsonl.CustomMessage || k == jsonl.BranchSummary
@@ -160,7 +160,7 @@ func (v *View) speaks(rec int) bool {
 // yields reports whether an item has a message in the context.
 func (v *View) yields(e *item) bool { return v.any(e, func(*Message) bool { return true }) }
 
-// any reports whether so holds for one of an item's messages.
+// any reports whether so holds for some message of an item.
 func (v *View) any(e *item, so func(m *Message) bool) bool {
 	for i := e.first; i < e.last && !e.compaction; i++ {
 		if m := &v.Messages[i]; !m.Removed && so(m) {

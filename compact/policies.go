@@ -6,8 +6,8 @@ import (
 	"ctxtool/replay/tokens"
 )
 
-// GSHPolicy is gsh: it caps results, prunes old ones, and above a share of the window
-// replaces everything with one message (docs/policies.md 2).
+// GSHPolicy is gsh's policy: it caps results, prunes old ones, and above a share of the window replaces
+// everything with one message (docs/policies.md 2).
 var GSHPolicy = Policy{
 	Name:    "gsh",
 	About:   "cap results at 30000 bytes, prune before the last 40000 tokens of them, compact above 85 %",
@@ -62,7 +62,7 @@ var (
 	}
 )
 
-// PiPolicy is the current pi: one compaction, when less than a reserve is left
+// PiPolicy is the policy of current pi: one compaction, when less than a reserve is left
 // (docs/session-format.md 9.1, 9.2, 9.3).
 var PiPolicy = Policy{
 	Name:    "pi",
@@ -75,8 +75,8 @@ var PiPolicy = Policy{
 	},
 }
 
-// swecliPolicy is SWE-CLI: from a share of the window on, all but the last messages
-// become one (docs/policies.md 3.2).
+// swecliPolicy is SWE-CLI's policy: from a share of the window on, all but the last messages become one
+// (docs/policies.md 3.2).
 var swecliPolicy = Policy{
 	Name:    "swe-cli",
 	About:   "compact from 80 % of 256000 tokens on, and keep the last 20 messages",
@@ -88,9 +88,9 @@ var swecliPolicy = Policy{
 	},
 }
 
-// yAgentPolicy is y-agent: it blanks superseded reads, and drops retried failures and old
-// thinking. If that is not enough, it summarises finished work, then the whole history
-// (docs/policies.md 4). The three modes of its guard are presets; hybrid is the default.
+// yAgentPolicy is y-agent's policy: it blanks superseded reads, and drops retried failures and old thinking. If
+// that is not enough, it summarises finished work, then the whole history (docs/policies.md 4). The three modes
+// of its guard are presets; hybrid is the default.
 var yAgentPolicy = Policy{
 	Name: "y-agent",
 	About: "blank superseded reads, drop retried failures and old thinking; from 85 % of 112000 tokens on " +
@@ -123,7 +123,7 @@ func yAgentLayers(percent int64) []Layer {
 	}
 }
 
-// A Guarding is how y-agent's guard judges the size of a context (docs/policies.md 4.3).
+// A Guarding is the verdict of y-agent's guard on the size of a context (docs/policies.md 4.3).
 type Guarding struct {
 	Verdict string `json:"verdict"` // ok, warning, overflow, critical
 	Percent int    `json:"percent"` // of the budget, rounded down

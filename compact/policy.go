@@ -14,7 +14,7 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// A Policy is how one system keeps its context small: passes in a fixed order, each with its
+// A Policy is the way in which one system keeps its context small: passes in a fixed order, each with its
 // trigger.
 type Policy struct {
 	Name  string `json:"name"`  // the name that commands take
@@ -91,7 +91,7 @@ func (t *Trigger) Limit(window int64) int64 {
 // window or what is left of it: nil where that is not known. Claude Code and opencode decide by settings
 // and limits that no file has, y-agent by a budget of its own.
 func AgentTrigger(agent string) *Trigger {
-	for _, p := range []*Policy{&PiPolicy, &GSHPolicy, &swecliPolicy} { // whose numbers are the agent's
+	for _, p := range []*Policy{&PiPolicy, &GSHPolicy, &swecliPolicy} { // the agent's own numbers
 		if p.Name == agent {
 			return p.Layer(&Compact).When
 		}
@@ -180,7 +180,7 @@ func (p *Policy) Copy() *Policy {
 	return &q
 }
 
-// A Reduction is what a policy does to a context.
+// A Reduction is the effect of a policy on a context.
 type Reduction struct {
 	Form    Form   `json:"as,omitempty"` // `edits` or `transform`, as `auto` decided
 	Policy  string `json:"policy"`       // of single passes their names, with commas
@@ -212,7 +212,7 @@ type Reduction struct {
 	Requests []Request `json:"-"`
 }
 
-// A LayerPlan is what one layer of a policy does.
+// A LayerPlan is the effect of one layer of a policy.
 type LayerPlan struct {
 	Pass    string      `json:"pass"`
 	Trigger string      `json:"trigger,omitempty"` // what makes it run, in words; absent for always
@@ -254,7 +254,7 @@ func (r *Reduction) run(p *Policy, summarize Summarize) error {
 			done.Fired = l.When.fires(done.Used, r.Window)
 			o.enough = func(tokens int) bool { return !l.When.fires(int64(tokens), r.Window) }
 		}
-		if l.Pass.prompt && len(r.Waits) > 0 { // the summary that a layer waits for may be enough
+		if l.Pass.prompt && len(r.Waits) > 0 { // the summary that a layer waits for may suffice
 			done.Fired = false
 		}
 		if done.Fired {
@@ -294,8 +294,8 @@ func (r *Reduction) add(w *Work) {
 	}
 }
 
-// byRecord names the measure of a session's context that pi shows: the last answer's usage plus
-// an estimate of the messages after it.
+// byRecord names the measure that pi shows for a session's context: the last answer's usage plus an estimate of
+// the messages after it.
 func byRecord(s *sessionfmt.Session) string {
 	if s.Dialect() != nil {
 		return "as recorded"

@@ -74,7 +74,7 @@ func (r Request) text(p Prompt) (string, error) {
 	return b.String(), err
 }
 
-// resultUnits is how much of a tool result pi includes in a request, in UTF-16 units.
+// resultUnits is the part of a tool result that pi includes in a request, UTF-16 units.
 const resultUnits = 2000
 
 // conversation returns messages as pi writes them for a summary: without thinking, and with
@@ -88,7 +88,7 @@ func (r Request) conversation(messages []int) string {
 	return strings.Join(parts, "\n\n")
 }
 
-// told returns the texts of a message, and its calls in a spelling.
+// told returns the texts of a message, and its calls as spell writes them.
 func told(all []piece, spell func(call *piece) string) (texts, calls []string) {
 	for k := range all {
 		switch p := &all[k]; p.Kind {
@@ -123,7 +123,7 @@ func spoken(m *Message, all []piece) (parts []string) {
 	return []string{"[User]: " + text}
 }
 
-// arguments returns those of a call, as k=JSON in JavaScript's order.
+// arguments returns the arguments of a call, as k=JSON in JavaScript's order.
 func arguments(args jsonl.Value) string {
 	var b []byte
 	for name, v := range args.Ordered {
@@ -148,7 +148,7 @@ func beginning(text string) string {
 // firstUnits returns the beginning of a text, at most so many UTF-16 units.
 func firstUnits(text string, units int) string { return text[:endOf(text, units, 2)] }
 
-// sweChars is how many characters of a message SWE-CLI includes.
+// sweChars is the number of characters of a message that SWE-CLI includes.
 const sweChars = 500
 
 // sweHistory returns messages as SWE-CLI writes them.

@@ -11,8 +11,8 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A jobRecord records what made a batch. It is the data of the batch's first entry, by which
-// undo finds it.
+// A jobRecord records the command that made a batch. It is the data of the batch's first entry, by which undo
+// finds it.
 type jobRecord struct {
 	Job    string `json:"job"` // the command
 	Policy string `json:"policy,omitempty"`
@@ -33,9 +33,9 @@ type storing struct {
 	*Job
 	r       *Reduction
 	b       *sessionfmt.Batch
-	head    *Change // the compaction, if there is one
-	from    int     // the first message that the compaction keeps
-	changed []int   // the messages from there on that were removed or edited
+	head    *Change // the compaction, if any
+	from    int     // first message that the compaction keeps
+	changed []int   // messages from there on that were removed or edited
 }
 
 // storing returns what to store of a reduction.

@@ -24,10 +24,10 @@ var Summarizers = []string{"extract", "exec:COMMAND", "file:FILE"}
 
 // SummaryOptions are the options of summarizers.
 type SummaryOptions struct {
-	Context context.Context // exec: kills a command when it is done; nil for none
-	Tokens  int             // extract: the most tokens of a summary, as pi estimates; 0 for 2000
-	Limit   time.Duration   // exec: how long a command may take; 0 for ExecLimit
-	Prompt  Prompt          // exec: how a request is worded
+	Context context.Context // exec: kills the command when done; nil for never
+	Tokens  int             // extract: maximum tokens of a summary, by pi's estimate; 0 for 2000
+	Limit   time.Duration   // exec: time limit of a command; 0 for ExecLimit
+	Prompt  Prompt          // exec: wording of a request
 	Disk    sessionfmt.Disk // file: the disk to read from; exec: the folder that a command runs in
 	Environ []string        // exec: the environment of a command; the process's own when nil
 }
@@ -86,8 +86,8 @@ func (o SummaryOptions) exec(line string) Summarize {
 // extractTokens is the default limit of an extract, in tokens as pi estimates them.
 const extractTokens = 2000
 
-// An extract is at most a quarter of the messages that it summarises, but up to extractLeast
-// tokens if that is more, and never more than the messages themselves.
+// An extract has at most a quarter of the tokens that it summarises, or extractLeast if that is more, and never
+// more than the messages themselves.
 const (
 	extractShare = 4
 	extractLeast = 200
@@ -172,7 +172,7 @@ type CommandFact struct {
 	Judges  bool // it tests, builds or checks the work
 	Verdict string
 
-	at int // the number of the message with the last run
+	at int // number of the message with the last run
 }
 
 // Extract returns the facts of the path to record leaf, including the messages that

@@ -14,15 +14,15 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A past is the last batch on a path, and the entries after it.
+// A past is the last batch on a path, and everything after it.
 type past struct {
 	jobRecord
 	Entry string `json:"undoes"` // the id of the first entry of the batch
 	Moved bool   `json:"moved"`  // undo moves the leaf before the batch; else edits restore the messages
 
 	rec   int   // the first entry of the batch, -1 for none
-	batch []int // the others
-	after []int // the entries after it on the path
+	batch []int // its other entries
+	after []int // entries after it on the path
 	last  bool  // the file ends with the batch, or with the undo of a later one
 	lines *sessionfmt.Reader
 	err   error // the first of these

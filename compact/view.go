@@ -16,11 +16,11 @@ import (
 
 // A Place is a message of a context, without its text.
 type Place struct {
-	Kind   jsonl.Kind // from its role in the session
-	Sent   bool       // it is a message of the request
+	Kind   jsonl.Kind // kind by its role in the session
+	Sent   bool       // it is part of the request
 	Cached bool       // it is in the cached list
 	Origin origin.Origin
-	Index  int // in the envelope
+	Index  int // index in the envelope
 	// Tokens are pi's estimate of a message that is not a user message, an answer or a result,
 	// as it is stored, not as it is sent (docs/session-format.md 8.1). It is 0 for those three,
 	// which count by their texts.
@@ -36,15 +36,15 @@ type View struct {
 
 	// Prompt is the prompt after the passes so far; nil if it does not count.
 	Prompt     *prompt.Prompt
-	prompted   func(*prompt.Prompt, *tokens.Counter) int // counts its tokens
+	prompted   func(*prompt.Prompt, *tokens.Counter) int // tokens of the prompt
 	reprompted bool                                      // a pass has changed it
 
 	texts     *texts
-	partial   bool            // it is of a Keeper, and has only the first messages of the envelope
-	form      Form            // that changes will be stored in; empty allows every change
-	at        time.Time       // of the changes, for a frame that has it
-	counter   *tokens.Counter // measures the context
-	tokenizer *tokens.Counter // the same, nil if it is not a tokenizer
+	partial   bool            // the view of a Keeper, which has only the first messages of the envelope
+	form      Form            // form in which changes will be stored; empty allows every change
+	at        time.Time       // time of the changes, for a frame that has it
+	counter   *tokens.Counter // counter for the context
+	tokenizer *tokens.Counter // tokenizer of the same counter; nil if it is none
 	listing   []item          // see sources
 }
 
@@ -53,14 +53,14 @@ type Message struct {
 	Place
 	Blocks  []Block
 	Call    int   // index of the message with the calls of its group, -1 if it is in none
-	results []int // of a message with calls: those of its group, also removed ones
+	results []int // for a message with calls: messages of its group, including removed ones
 	Removed bool  // a pass has removed it
 	Edited  bool  // a pass has changed its content
-	Heads   bool  // it is the summary of a compaction that a pass has made
+	Heads   bool  // it is the summary of a pass's compaction
 	gone    bool  // in a Keeper: it was removed before the last run of a layer
 	nested  bool  // it is a result with nested calls
 
-	head *head // if Heads
+	head *head // set if Heads
 }
 
 // A ResultBlock is all texts of a tool result, which are one block of a view.
@@ -74,9 +74,9 @@ type Block struct {
 	// At is its index in the content in the session, for a result that of its first text;
 	// -1 for a block that a pass has made.
 	At     int32
-	length           // of its text, or of a call's arguments as JSON.stringify spells them
-	Tool   *ToolName // for calls and results; may be nil
-	ID     string    // of the call, for calls and results
+	length           // length of its text, or of a call's arguments as JSON.stringify spells them
+	Tool   *ToolName // name for calls and results; may be nil
+	ID     string    // id of the call, for calls and results
 	text   *string   // the new text, if a pass has changed it
 }
 
@@ -115,7 +115,7 @@ func NewView(e *replay.Envelope, counter *tokens.Counter) (*View, error) {
 	if err != nil {
 		return nil, err
 	}
-	v.Messages = slices.DeleteFunc(v.Messages, func(m Message) bool { return m.Blocks == nil }) // no program has these
+	v.Messages = slices.DeleteFunc(v.Messages, func(m Message) bool { return m.Blocks == nil }) // none is sent
 	v.pair()
 	return v, nil
 }

@@ -11,10 +11,10 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A part is what a worker has while it reads messages for a new view.
+// A part is a worker's state while it reads messages for a new view.
 type part struct {
 	blocks    []Block              // backing array for the blocks of the next messages
-	names     map[string]*ToolName // of tools
+	names     map[string]*ToolName // names of tools
 	tokenizer *tokens.Counter
 	buf       []byte
 	at        jsonl.Cursor
@@ -134,14 +134,14 @@ func (p *part) name(v jsonl.Value) *ToolName {
 type texts struct {
 	e     *replay.Envelope
 	from  *replay.Reader
-	only  *replay.Piece // that is read whatever the message; nil for that of the message
-	index int           // of the last one, -1 for none
+	only  *replay.Piece // how all messages are read; nil to follow the message
+	index int           // message of the last text, -1 for none
 	last  *jsonl.Message
-	err   error // the first of reading, for who asked for the texts; what is read from then on is empty
+	err   error // the first error of reading, for the caller who asked for texts; what is read after it is empty
 	calls *calls
 }
 
-// A calls is the last message whose calls results were compared with: there may be many of one.
+// A calls is the last message whose calls were compared with results: it may have many.
 type calls struct {
 	texts
 	blocks []Block
@@ -169,7 +169,7 @@ func (t *texts) of(m *Message) *jsonl.Message {
 // fail keeps the first error.
 func (t *texts) fail(err error) { t.err = cmp.Or(t.err, err) }
 
-// took returns what was read, and keeps the error.
+// took returns a text that was read, and keeps the error.
 func took[T any](t *texts, v T, err error) T {
 	t.index = -1
 	t.fail(err)
@@ -294,7 +294,7 @@ func (v *View) arguments(tool string, args jsonl.Value) length {
 // Tokens returns the tokens of a message, the same number as replay's.
 func (m *Message) Tokens(c *tokens.Counter) int { return m.weight(c).tokens(c) }
 
-// A weight is what a counter counts of a message: tokens of parts, and the length of all others.
+// A weight is the counted size of a message: tokens of some parts, and the length of all others.
 type weight struct{ parts, rest int }
 
 func (w weight) tokens(c *tokens.Counter) int { return w.parts + c.Of(w.rest) }

@@ -25,7 +25,7 @@ func (p *Plan) Changes(yield func(sessionfmt.Change, error) bool) {
 	}
 }
 
-// reasons returns what is wrong with lines that are not entries, by line.
+// reasons returns, by line, why a line is not an entry.
 func (p *Plan) reasons() map[int]string {
 	why := map[int]string{}
 	for _, f := range p.s.Findings {
@@ -43,8 +43,8 @@ type writer struct {
 	why   map[int]string
 	names *sessionfmt.Namer
 
-	out     [][]byte // the lines of the change
-	buf     []byte   // the memory of out, or of its last line
+	out     [][]byte // lines of the change
+	buf     []byte   // memory of out, or of its last line
 	fields  []jsonl.Field
 	placed  bool // id and parent were added as the first two fields
 	id      []byte

@@ -18,14 +18,13 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// ErrNotForeign refuses to convert a session that is pi's already.
+// ErrNotForeign is the error for converting a session that is already pi's.
 var ErrNotForeign = errors.New("this is already a session of pi")
 
-// Convert returns another agent's session as one of pi, of version 3, which Plain of the result
-// reads. Its messages have the form in which pi can send them on (docs/session-format.md 23). Where
-// that agent replaced all messages, the new ones follow a new root, so that pi's path has only them;
-// prompt and model are declared again there. What the messages at both leaves say is compared. The
-// error is a *sessionfmt.Error.
+// Convert returns another agent's session as a session of pi, version 3, which Plain of the result reads. Its
+// messages have the form in which pi can send them on (docs/session-format.md 23, docs/import.md). If that
+// agent replaced all messages, the new ones follow a new root, so that pi's path has only them; prompt and
+// model are declared again there. The messages at both leaves are compared. The error is a *sessionfmt.Error.
 func Convert(s *sessionfmt.Session) (*sessionfmt.Session, error) {
 	if s.Dialect() == nil {
 		return nil, sessionfmt.Errorf("%w", ErrNotForeign).In(s.Name).Hinted("ctxtool migrate upgrades old versions")
@@ -81,7 +80,7 @@ func convert(w io.Writer, s *sessionfmt.Session) error {
 	if leaf == c.last {
 		return nil
 	}
-	// pi goes on after the last entry of a file
+	// pi continues after the last entry of a file
 	at := jsonl.Value(`{"type":"custom","id":"","parentId":null,"customType":"leaf"}`).With("timestamp", c.time)
 	return c.entry(at, c.names.Name(leaf, at), leaf, &form{}, false)
 }
@@ -93,20 +92,20 @@ type converter struct {
 	names *sessionfmt.Namer
 	out   io.Writer
 	buf   []byte
-	// Of each record: the entry that stands for it, which others follow; the form after it; and how
-	// many follow it.
+	// By record: the entry that stands for it, which others follow; the form after it; and the number of
+	// records that follow it.
 	ids      []string
 	forms    []form
 	children []int32
-	last     string      // entry written
-	time     jsonl.Value // of that
-	began    jsonl.Value // the first time of the session; nil until an entry needs it
-	// What a new root repeats: the last declaration of the prompt, and of the model.
+	last     string      // id of the entry just written
+	time     jsonl.Value // time of that entry
+	began    jsonl.Value // first time of the session; nil until an entry needs it
+	// Repeated at a new root: the last declaration of the prompt, and of the model.
 	system, model jsonl.Value
 }
 
-// turn returns the number of records from i on that are written together: those between calls and
-// the next answer, of which each follows the one before it, and nothing else does.
+// turn returns the number of records from i on that are written together: those between calls and the next
+// answer, if each is the only child of the one before it.
 func (c *converter) turn(i int) (n int) {
 	if up := c.s.Parent(i); up < 0 || len(c.forms[up].open) == 0 {
 		return 1
@@ -218,9 +217,8 @@ func (c *converter) entry(line jsonl.Value, id, parent string, f *form, copied b
 	return c.write(c.buf)
 }
 
-// stamp returns the time of an entry that goes on with a form. One that has none, such as a title, has that of what it
-// follows. Where nothing before it has one either, it is the first time in the session or else, if no line has a time,
-// that of the file.
+// stamp returns the time for an entry in a form. An entry without a time, such as a title, gets the previous
+// one; if there is none, the first time in the session; if no line has a time, that of the file.
 func (c *converter) stamp(line jsonl.Value, f *form) (jsonl.Value, error) {
 	at := line.Get("timestamp")
 	ms, ok := at.Millis()
@@ -254,8 +252,8 @@ func isoTime(t time.Time) jsonl.Value {
 	return jsonl.AppendQuoted(nil, t.UTC().Format("2006-01-02T15:04:05.000Z"))
 }
 
-// reset writes a reset, which pi does not know, as a compaction whose summary is edited out, and
-// returns the id of the edit.
+// reset writes a reset, which pi does not have, as a compaction whose summary is edited out, and returns the id
+// of the edit.
 func (c *converter) reset(id, parent string, line jsonl.Value, f *form) (string, error) {
 	own, at := jsonl.AppendQuoted(nil, id), line.Get("timestamp")
 	cut := jsonl.Value(`{"type":"compaction","id":"","parentId":null,"summary":"","tokensBefore":0}`).
@@ -269,7 +267,7 @@ func (c *converter) reset(id, parent string, line jsonl.Value, f *form) (string,
 	return by, c.entry(edit, by, id, f, false)
 }
 
-// replacement is what an edit sets as the content of another entry.
+// replacement returns the content that an edit sets for another entry.
 func (c *converter) replacement(target, by jsonl.Value) jsonl.Value {
 	of := c.s.Find(target.Text())
 	if of < 0 || !by.IsObject() {
@@ -285,8 +283,8 @@ func (c *converter) write(line jsonl.Value) error {
 	return err
 }
 
-// replaced writes the messages by which the patch of record i replaces all, below a new root, and
-// returns the id of the last one. Prompts that it keeps are written again.
+// replaced writes the messages of the patch in record i, which replaces all, below a new root, and returns the
+// id of the last one. Prompts that it keeps are written again.
 func (c *converter) replaced(i int, line jsonl.Value, f *form) (id string, err error) {
 	line = bytes.Clone(line)
 	add := func(entry jsonl.Value, copied bool) {
@@ -344,7 +342,7 @@ func (c *converter) withPrompts(i int, messages []jsonl.Value) ([]jsonl.Value, e
 	return slices.Insert(messages, k.Before(), kept...), nil
 }
 
-// sameContext is the error of two sessions whose messages differ at their leaves.
+// sameContext returns an error if the messages of two sessions differ at their leaves.
 func sameContext(was, is *sessionfmt.Session) error {
 	wasSaid, err := saidAt(was)
 	isSaid, failed := saidAt(is)
@@ -360,7 +358,7 @@ func sameContext(was, is *sessionfmt.Session) error {
 	return nil
 }
 
-// saidAt is what the messages of the context at a session's leaf say, in the form in which pi sends them.
+// saidAt returns the content of the context at a session's leaf, in the form in which pi sends it.
 func saidAt(s *sessionfmt.Session) ([]sum, error) {
 	e, err := replay.New(s, replay.Options{}).At(sessionfmt.After(s.Leaf()))
 	if err != nil {
@@ -379,11 +377,11 @@ func saidAt(s *sessionfmt.Session) ([]sum, error) {
 
 type sum [sha256.Size]byte
 
-// A said is what messages say, as sums: answers without time and usage, and the contents of those between
-// two answers in any order, since results come first in pi.
+// A said is the content of messages as hashes: answers without time and usage, and the messages between two
+// answers in any order, since pi puts results first.
 type said struct {
 	sums []sum
-	from int // after the last answer
+	from int // hash since the last answer
 }
 
 func (w *said) add(m jsonl.Value) {
@@ -396,7 +394,7 @@ func (w *said) add(m jsonl.Value) {
 	w.from = len(w.sums)
 }
 
-// done is what the messages so far say.
+// done returns the hashes of the messages so far.
 func (w *said) done() []sum {
 	slices.SortFunc(w.sums[w.from:], func(a, b sum) int { return bytes.Compare(a[:], b[:]) })
 	return w.sums

@@ -10,14 +10,14 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A form gives the messages of a path, one after the other, the form in which pi can send them on
-// (docs/session-format.md 23). It is a value: each branch of a session goes on with a copy.
+// A form converts the messages of a path, one after the other, to the form in which pi can send them on
+// (docs/session-format.md 23, docs/import.md). It is a value: each branch of a session continues with a copy.
 type form struct {
-	open []call // of the last answer, without a result so far
-	time int64  // of the last message that has one, milliseconds since 1970
+	open []call // calls of the last answer that have no result yet
+	time int64  // time of the last message that has one, milliseconds since 1970
 }
 
-// A call is one that a result can answer.
+// A call is a call that still needs a result.
 type call struct{ id, name jsonl.Value }
 
 // message returns a message in that form. at is the time of its entry. A copy of an answer cost
@@ -31,7 +31,7 @@ func (f *form) message(msg, at jsonl.Value, copied bool) jsonl.Value {
 		set("content", f.content(m))
 	case jsonl.User, jsonl.Custom:
 		set("content", f.content(m))
-		f.open = nil // pi makes a result for a call that has none when the turn goes on
+		f.open = nil // pi makes a result for an open call when the turn continues
 	case jsonl.Assistant:
 		f.open = nil
 		set("content", f.content(m))
@@ -59,7 +59,7 @@ func (f *form) message(msg, at jsonl.Value, copied bool) jsonl.Value {
 	return msg.AppendEdited(nil, fields...)
 }
 
-// callOf is the index of the call that a message is the result of, -1 for none.
+// callOf returns the index of the call that a message answers, -1 for none.
 func callOf(open []call, msg jsonl.Value) int {
 	if !msg.Get("role").Is("toolResult") {
 		return -1
@@ -67,8 +67,8 @@ func callOf(open []call, msg jsonl.Value) int {
 	return slices.IndexFunc(open, func(c call) bool { return bytes.Equal(c.id, msg.Get("toolCallId")) })
 }
 
-// resultsFirst is the order in which pi can send the messages after an answer with these calls: what
-// answers one comes before everything else.
+// resultsFirst returns the order in which pi can send the messages after an answer with these calls: their
+// results come first.
 func resultsFirst(open []call, messages []jsonl.Value) (order []int) {
 	open = slices.Clone(open)
 	var rest []int
@@ -83,7 +83,7 @@ func resultsFirst(open []call, messages []jsonl.Value) (order []int) {
 	return append(order, rest...)
 }
 
-// turnsInOrder are messages with the results after each answer first.
+// turnsInOrder returns messages with the results after each answer first.
 func turnsInOrder(messages []jsonl.Value) (all []jsonl.Value) {
 	for from := 0; from < len(messages); {
 		var f form
@@ -104,8 +104,8 @@ func turnsInOrder(messages []jsonl.Value) (all []jsonl.Value) {
 	return all
 }
 
-// answer sets who gave an answer, and why it ended. One that was broken off counts as whole: its
-// agent keeps it in the context, and pi would not send it.
+// answer sets the model of an answer, and why it ended. An interrupted answer is marked complete: its agent
+// keeps it in the context, but pi would not send it.
 func (f *form) answer(m *jsonl.Message, msg jsonl.Value, set func(string, jsonl.Value)) {
 	unknown := jsonl.Value(`"unknown"`)
 	set("api", text(msg.Get("api"), unknown))
@@ -127,8 +127,8 @@ func (f *form) answer(m *jsonl.Message, msg jsonl.Value, set func(string, jsonl.
 	}
 }
 
-// stamp is the time of a message in milliseconds: its own, else that of its entry, else that of the
-// one before it.
+// stamp returns the time of a message in milliseconds: its own, else its entry's, else that of the message
+// before it.
 func (f *form) stamp(own, at jsonl.Value) jsonl.Value {
 	if own.IsNumber() {
 		return own
@@ -139,7 +139,7 @@ func (f *form) stamp(own, at jsonl.Value) jsonl.Value {
 	return strconv.AppendInt(nil, f.time, 10)
 }
 
-// text is a value that is a text, else another one.
+// text returns the value if it is a string, else another one.
 func text(v, otherwise jsonl.Value) jsonl.Value {
 	if v.IsString() && len(v) > len(`""`) {
 		return v
@@ -147,8 +147,8 @@ func text(v, otherwise jsonl.Value) jsonl.Value {
 	return otherwise
 }
 
-// content is the content of a message in blocks that its role has. The calls of an answer are open
-// then.
+// content returns the content of a message in blocks that its role can have. The calls of an answer become
+// open.
 func (f *form) content(m *jsonl.Message) jsonl.Value {
 	if m.Content.IsString() && m.Kind != jsonl.Assistant && m.Kind != jsonl.ToolResult {
 		return m.Content
@@ -178,8 +178,8 @@ func (f *form) content(m *jsonl.Message) jsonl.Value {
 	return append(out, ']')
 }
 
-// block is a block that is no call, as a message of that kind has it. What pi has no block for is a
-// text; thoughts that are not in the file are an empty thought, which is sent to nobody.
+// block returns a block other than a call as a message of that kind can have it. A block that pi does not know
+// becomes a text; thinking that is not in the file becomes empty thinking, which is never sent.
 func block(b *jsonl.Block, kind jsonl.Kind) jsonl.Value {
 	item := b.Raw.Get("item")
 	image := b.Kind == jsonl.ImageBlock && b.Data.IsString() && bytes.HasPrefix(b.Mime, []byte(`"image/`))
@@ -199,7 +199,7 @@ func block(b *jsonl.Block, kind jsonl.Kind) jsonl.Value {
 	return jsonl.Value(`{"type":"text"}`).With("text", jsonl.AppendQuoted(nil, readable(nil, b.Raw)))
 }
 
-// readable appends a value with the sizes of strings that no model reads, such as base64.
+// readable appends a value, replacing strings that no model reads, such as base64, by their sizes.
 func readable(dst []byte, v jsonl.Value) []byte {
 	const long = 512 // bytes without a space
 	switch sep := byte(0); {
@@ -228,7 +228,7 @@ func readable(dst []byte, v jsonl.Value) []byte {
 	return v.AppendMinified(dst)
 }
 
-// completeUsage is a usage with all members that pi reads; what is not recorded is 0.
+// completeUsage returns a usage with all fields that pi reads; unrecorded numbers are 0.
 func completeUsage(v jsonl.Value) jsonl.Value {
 	if !v.IsObject() {
 		v = jsonl.Value("{}")
@@ -242,7 +242,7 @@ func completeUsage(v jsonl.Value) jsonl.Value {
 	return v.AppendEdited(nil, jsonl.Field{Name: "cost", Value: cost})
 }
 
-// complete sets members of an object that are no numbers to 0.
+// complete sets fields of an object that are not numbers to 0.
 func complete(v jsonl.Value, names ...string) jsonl.Value {
 	var fields []jsonl.Field
 	for _, name := range names {

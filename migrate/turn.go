@@ -80,8 +80,7 @@ func (p *Plan) clashes(t *candidate) error {
 	return err
 }
 
-// unreached reports the compactions that no replay reaches, except those that only repeat a
-// transform.
+// unreached reports the compactions that no replay reaches, except those that only repeat a transform.
 func (p *Plan) unreached(r *replay.Replay, known map[int]bool) error {
 	for rec := range p.s.Len() {
 		if p.s.Kind(rec) != jsonl.Compaction || known[rec] {
@@ -98,8 +97,8 @@ func (p *Plan) unreached(r *replay.Replay, known map[int]bool) error {
 	return nil
 }
 
-// settle keeps all compactions that share a path with one that stays: it may restore what they cut, and is
-// told apart from a shadow by what is before it.
+// settle keeps all compactions that share a path with one that stays: it may restore what they cut, and whether
+// it is a shadow depends on what precedes it.
 func settle(all []candidate) {
 	const why = "another compaction on its path is not converted"
 	for _, t := range slices.Backward(all) { // cuts come after those before them

@@ -234,7 +234,7 @@ var lineColumns = []col[*LineBytes]{
 	{Name: "bytes", Unit: table.Bytes, Value: func(l *LineBytes) any { return l.Bytes }},
 }
 
-// A DiskBytes is something that fills files of other agents.
+// A DiskBytes is a kind of content that fills files of other agents.
 type DiskBytes struct {
 	What  string `json:"what"`  // `base64`, `lines for display`, or what the agent's format stores
 	Bytes int64  `json:"bytes"` // of these lines or values
@@ -242,7 +242,7 @@ type DiskBytes struct {
 	Spare bool   `json:"spare"` // it could go without changing any replay
 }
 
-// longestLine is how long a line may be that is measured, bytes.
+// longestLine is the length up to which lines are measured, bytes.
 const longestLine = 1 << 30
 
 // readDisk measures what fills the file of another agent, without those that it continues.
@@ -272,7 +272,7 @@ func (p *BytesPart) orderDisk() {
 	slices.SortStableFunc(p.Disk, func(a, b DiskBytes) int { return cmp.Compare(b.Bytes, a.Bytes) })
 }
 
-// storeLine adds what one line stores. Nothing counts twice.
+// storeLine adds the content of one line, without counting anything twice.
 func (p *BytesPart) storeLine(d *dialect.Dialect, line jsonl.Value) {
 	encoded := base64Of(line)
 	for _, of := range d.Bulk {
@@ -292,12 +292,12 @@ func (p *BytesPart) storeLine(d *dialect.Dialect, line jsonl.Value) {
 	p.store(encoded)
 }
 
-// leastEncoded is how long a string is that counts as base64, bytes.
+// leastEncoded is the minimum length of a string that counts as base64, bytes.
 const leastEncoded = 1 << 10
 
 const inBase64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="
 
-// base64Of measures the strings of a value that are base64, as they stand or as a data URL.
+// base64Of measures the base64 strings in a value, plain or as data URLs.
 func base64Of(v jsonl.Value) DiskBytes {
 	d := DiskBytes{What: "base64"}
 	if len(v) < leastEncoded {
@@ -319,7 +319,7 @@ func base64Of(v jsonl.Value) DiskBytes {
 	return d
 }
 
-// store adds bytes to what has the same name.
+// store adds bytes to the kind with this name.
 func (p *BytesPart) store(d DiskBytes) {
 	if d.Bytes == 0 {
 		return

@@ -19,8 +19,8 @@ var cacheLens = Lens{
 	sheets: cacheSheets,
 }
 
-// A CachePart is what the prompt cache did for the requests of the path, in tokens and dollars.
-// ctxtool cache lists the requests.
+// A CachePart is the effect of the prompt cache on the requests of the path, in tokens and dollars. ctxtool
+// cache lists the requests.
 type CachePart struct {
 	Requests int `json:"requests"` // of the path
 	Answered int `json:"answered"` // those with a usage

@@ -27,8 +27,8 @@ var calibrationLens = Lens{
 	sheets: func(r *Report) []table.Sheet { return cmp.Or(r.Calibration, &CalibrationPart{}).sheets() },
 }
 
-// A CalibrationPart is the factors of the models that answered on the paths of the sessions,
-// fitted on all sessions read together.
+// A CalibrationPart has the factors of the models that answered on the paths of the sessions, fitted on all
+// sessions together.
 type CalibrationPart struct {
 	Counter string        `json:"counter"`       // that is calibrated
 	Least   int           `json:"leastRequests"` // minimum for a factor; sessions with fewer than 3 are ignored
@@ -44,7 +44,7 @@ func newCalibrationPart(counter string) *CalibrationPart {
 		known: map[models.Ref]int{}}
 }
 
-// A Calibration is the factor of a model: how many of its tokens one of the counter's is.
+// A Calibration is the factor of a model: the number of its tokens per token of the counter.
 type Calibration struct {
 	Provider string   `json:"provider"` // as the answers name it
 	Model    string   `json:"model"`    // as the answers name it

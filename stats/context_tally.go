@@ -156,8 +156,8 @@ func (t *contextTally) finish() {
 	again.Largest = largest(again.Largest, most, rereadTokens)
 }
 
-// An Offer is something that requests of a path carry for the model to use: a tool, a skill
-// that the prompt lists, or a context file in it.
+// An Offer is something that requests of a path provide for the model to use: a tool, a skill that the prompt
+// lists, or a context file in it.
 type Offer struct {
 	Kind     string `json:"kind"`           // `tool`, `skill`, `file`
 	Name     string `json:"name"`           // of a file its path
@@ -171,10 +171,10 @@ type Offer struct {
 
 	now  int // how often the request has it
 	per  int // tokens of the request
-	from int // requests when these were set
+	from int // number of requests when these were set
 }
 
-// settle counts the requests since these were set.
+// settle accounts for the requests since these were set.
 func (p *Offer) settle(requests int) {
 	if n := requests - p.from; p.now > 0 {
 		p.Requests, p.Since, p.Total = p.Requests+n, p.Since+n, p.Total+n*p.per
@@ -188,24 +188,24 @@ var offerKinds = []string{"tool", "skill", "file"}
 // An offerLook follows offers along the path.
 type offerLook struct {
 	l        *lensRun
-	at       map[[2]string]int // places in the part, by kind and name
-	skills   []int             // places of skills
+	at       map[[2]string]int // indexes in the part, by kind and name
+	skills   []int             // indexes of skills
 	load     *replay.Reader
-	prompt   prompt.State                      // of the last request
-	parts    map[*prompt.Part][]*offeredInPart // of the prompt, those with offers
-	requests int                               // answered ones so far
+	prompt   prompt.State                      // hash of the last request
+	parts    map[*prompt.Part][]*offeredInPart // sections of the prompt with offers
+	requests int                               // number of answered requests so far
 }
 
 // An offeredInPart is a section of a part that offers something.
 type offeredInPart struct {
 	row     int
-	length  int // its tokens by itself
-	tokens  int // and what it has of those that the part takes
+	length  int // its own tokens
+	tokens  int // its share of the tokens of the whole part
 	largest bool
 }
 
-// lookAtOffers adds it for a session with a known prompt: it needs the answers, which cost
-// one more reading of the path.
+// lookAtOffers adds an offerLook for a session with a known prompt: it needs the answers, for which the path is
+// read once more.
 func lookAtOffers(l *lensRun) {
 	o := &offerLook{l: l, at: map[[2]string]int{}, parts: map[*prompt.Part][]*offeredInPart{}}
 	l.Indexed = append(l.Indexed, func() {
@@ -216,7 +216,7 @@ func lookAtOffers(l *lensRun) {
 	})
 }
 
-// known reports whether the session or a baseline says anything of prompt and tools.
+// known reports whether the session or a baseline records any prompt or tools.
 func (o *offerLook) known() bool {
 	if o.l.Options.Replay.Baseline != nil {
 		return true
@@ -281,7 +281,7 @@ func (o *offerLook) prompted(rec int) {
 	o.use("skill", name)
 }
 
-// declared takes what the prompt offers from the next request on.
+// declared registers the offers of the prompt from the next request on.
 func (o *offerLook) declared(now *prompt.State) {
 	var parts []prompt.Part
 	var added []*prompt.Part
@@ -326,7 +326,7 @@ func (o *offerLook) declared(now *prompt.State) {
 	o.prompt = *now
 }
 
-// part adds the sections of a part, if one of them is an offer. Their tokens follow.
+// part adds the sections of a part, if one of them is an offer. Their tokens are set later.
 func (o *offerLook) part(is *prompt.Part, text []prompt.Part) {
 	some := prompt.Prompt{Parts: prompt.Split(text)}
 	if !slices.ContainsFunc(some.Parts, func(p prompt.Part) bool { return p.File != "" }) {
@@ -353,7 +353,7 @@ func (o *offerLook) tool(in *prompt.State, t *prompt.Tool, n int) {
 	}
 }
 
-// row returns the place of an offer, of which there need not be one yet.
+// row returns the index of an offer, adding it if necessary.
 func (o *offerLook) row(kind, name, path string) int {
 	c, key := o.l.Report.Context, [2]string{kind, name}
 	if _, ok := o.at[key]; !ok && kind == "skill" {
@@ -372,7 +372,7 @@ func (o *offerLook) offer(at, n, tokens int) {
 	}
 }
 
-// use counts a use of an offer, where there is one of that name.
+// use counts a use of an offer, if one has that name.
 func (o *offerLook) use(kind, name string) {
 	if i, ok := o.at[[2]string{kind, name}]; ok {
 		o.useAt(i)
@@ -385,8 +385,8 @@ func (o *offerLook) useAt(i int) {
 	p.Used, p.Since = p.Used+1, 0
 }
 
-// sameFile reports whether a path or a command names a skill's file: by its last two
-// elements, since it may do so from any folder.
+// sameFile reports whether a path or a command names a skill's file, by its last two elements, since relative
+// paths depend on the folder.
 func sameFile(text, file string) bool {
 	file = strings.ReplaceAll(file, `\`, "/")
 	return file != "" &&
@@ -405,8 +405,8 @@ func (p *ContextPart) addOffers(one []Offer) {
 	p.orderOffers()
 }
 
-// orderOffers puts the offers in order: by kind, those first that nothing used, the ones
-// that took the most tokens first. Those of no request are left out.
+// orderOffers sorts the offers: by kind, unused ones first, the ones with the most tokens first. It drops those
+// without a request.
 func (p *ContextPart) orderOffers() {
 	p.Offered = slices.DeleteFunc(p.Offered, func(o Offer) bool { return o.Requests == 0 })
 	for i := range p.Offered {
@@ -431,7 +431,7 @@ func (p *ContextPart) Unused() (names []string, tokens, total int) {
 	return names, tokens, total
 }
 
-// offerSheet is what requests offered, and how often it was used.
+// offerSheet returns the table of what requests offered, and how often it was used.
 func (p *ContextPart) offerSheet() table.Sheet {
 	title := "tools, skills and context files in the requests of the path"
 	s := table.Sheet{Title: title, Few: fewRows}

@@ -33,7 +33,7 @@ var costLens = Lens{
 type CostPart struct {
 	Prices string `json:"prices"` // date of the table of prices
 
-	// The embedded sum has each call once: that of the session that made it, not those of its forks
+	// The embedded sum has each call once: in the session that made it, not in its forks
 	CostSum
 
 	Copies int64     `json:"copies"` // copies of counted calls, left out
@@ -57,16 +57,16 @@ type CostPart struct {
 	// billed calls that agents do not record, by agent; in no sum
 	Unrecorded []string `json:"unrecorded,omitempty"`
 
-	calls    []call               // of one session, for the sum
+	calls    []call               // calls of one session, for the sum
 	once     models.CallSet       // calls that were counted
-	copied   []copiedCall         // those that wait for their originals
-	late     int64                // copies that are left out: their times are not those of the calls
-	table    map[CostKeys]int     // of the rows
-	unknown  map[models.Ref]int   // places of these models
-	lacking  []Lack               // what calls lack, by call.lack
-	unpriced map[Lack]int         // places of the sums of these
-	session  string               // the id of that one session
-	family   []string             // those of its sub-agents
+	copied   []copiedCall         // calls that wait for their originals
+	late     int64                // number of copies left out: their times are not those of the calls
+	table    map[CostKeys]int     // indexes of the rows
+	unknown  map[models.Ref]int   // indexes of these models
+	lacking  []Lack               // reasons for a missing price, by call.lack
+	unpriced map[Lack]int         // indexes of the sums of these
+	session  string               // id of that one session
+	family   []string             // ids of its sub-agents
 	counted  map[string]*counting // by the id of a session, which its sub-agents share
 }
 
@@ -99,7 +99,7 @@ type UnpricedCalls struct {
 	Tokens int64 `json:"tokens"` // of the four kinds
 }
 
-// A Lack is why the price of a call is not known.
+// A Lack is the reason why the price of a call is unknown.
 type Lack struct {
 	Model string `json:"model"` // `provider/id`, or `Tools/summaries` where no record says
 	// the term without a price, such as `service tier scale`, or `no usage` if none is recorded; absent if
@@ -107,7 +107,7 @@ type Lack struct {
 	Of string `json:"of,omitempty"`
 }
 
-// noUsage is the Of of calls that record none.
+// noUsage is the Of of calls without a recorded usage.
 const noUsage = "no usage"
 
 // CostTokens are tokens as recorded by providers.
@@ -160,7 +160,7 @@ const (
 	billed    pricing = iota // the provider
 	estimated                // the agent
 	computed                 // the table
-	unpriced                 // nowhere
+	unpriced                 // no source: the cost is unknown
 )
 
 func (s *CostSum) add(c *call) {
@@ -197,7 +197,8 @@ func newCostPart(by []string) *CostPart {
 		counted: map[string]*counting{}, unknown: map[models.Ref]int{}, unpriced: map[Lack]int{}}
 }
 
-// count adds a call of a session to a row, unless it was counted already. lacking is what the session's calls can lack.
+// count adds a call of a session to a row, unless it was counted already. lacking has the possible reasons for
+// missing prices.
 func (p *CostPart) count(session string, c *call, row int, lacking []Lack) {
 	within := c.again // the session has it twice
 	if c.again = !p.once.Add(c.id); c.again {
@@ -218,7 +219,7 @@ func (p *CostPart) count(session string, c *call, row int, lacking []Lack) {
 	}
 }
 
-// A copiedCall is a call that another session may have too, which owns it.
+// A copiedCall is a call that may belong to another session.
 type copiedCall struct {
 	call
 	session string
@@ -235,7 +236,7 @@ func (p *CostPart) settle() {
 	p.copied = nil
 }
 
-// addSessions adds the ids of the session and its sub-agents, whose calls copies can be of.
+// addSessions adds the ids of the session and its sub-agents, of whose calls others may have copies.
 func (p *CostPart) addSessions(to *models.CallSet) {
 	to.AddSession(p.session)
 	for _, id := range p.family {
@@ -243,7 +244,7 @@ func (p *CostPart) addSessions(to *models.CallSet) {
 	}
 }
 
-// of is what a session cost.
+// of returns the cost of a session.
 func (p *CostPart) of(session string) *counting {
 	if p.counted[session] == nil {
 		p.counted[session] = &counting{}
@@ -276,7 +277,7 @@ func (r *Report) addCost(one *CostPart) {
 	p.gaps(one)
 }
 
-// gaps adds what is in no sum of another part.
+// gaps adds the calls that are in no sum of another part.
 func (p *CostPart) gaps(one *CostPart) {
 	for _, m := range one.Unknown {
 		rowOf(&p.Unknown, p.unknown, m, m)
@@ -290,14 +291,14 @@ func (p *CostPart) gaps(one *CostPart) {
 	p.Unread = append(p.Unread, one.Unread...)
 }
 
-// A call is what a model used and cost, as recorded.
+// A call is the model, usage and cost of a call as recorded.
 type call struct {
 	id       models.CallID
 	response uint64 // a hash of the id of its answer, 0 for none
 	dollars  float64
 	input, output,
 	cacheRead, cacheWrite int64 // tokens
-	row     int32 // in the part
+	row     int32 // index of the row in the part
 	lack    int32 // if it is unpriced: index of CostPart.lacking
 	record  int32
 	kind    callKind

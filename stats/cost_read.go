@@ -30,9 +30,9 @@ type paidModel struct {
 	provider, model, response jsonl.Value
 	name                      string // as in pi's list of models
 	asked                     bool   // the price table has been searched
-	known                     bool   // the price table has it
+	known                     bool   // the price table has the model
 	prices                    models.Model
-	largest                   jsonl.Usage // with the largest prompt
+	largest                   jsonl.Usage // usage with the largest prompt
 }
 
 func newCostReader(l *lensRun) *costReader {
@@ -148,7 +148,7 @@ func (c *costReader) price(one *call, used bool, u *jsonl.Usage, m int) {
 	}
 }
 
-// lack returns the index of what a call of a model lacks for a price.
+// lack returns the index of the reason why a call of a model has no price.
 func (c *costReader) lack(m int, of string) int32 {
 	lack := Lack{c.models[m].name, of}
 	at := slices.Index(c.part.lacking, lack)
@@ -173,7 +173,7 @@ func (c *costReader) prices(m int) models.Model {
 	return p.prices
 }
 
-// end computes the sums once the session has been read.
+// end computes the sums after the session has been read.
 func (c *costReader) end() {
 	p := c.part
 	c.Replay.KnowPrompts(c.largest())
@@ -187,7 +187,7 @@ func (c *costReader) end() {
 	for i := range p.Rows {
 		p.Rows[i].Session, p.Rows[i].Project, p.Rows[i].Agent = own.Session, own.Project, own.Agent
 	}
-	p.table = nil // its keys were not whole
+	p.table = nil // some of its keys were unknown
 	if d := c.Session.Dialect(); d != nil && d.Unrecorded != "" && len(p.calls) > 0 {
 		p.Unrecorded = []string{d.Name + "'s " + d.Unrecorded}
 	}
@@ -208,7 +208,7 @@ func (c *costReader) end() {
 	}
 }
 
-// copies completes the ids of calls, which tell those that were copied from another session.
+// copies completes the ids of calls, which show those copied from another session.
 func (c *costReader) copies() {
 	p := c.part
 	of := c.Origins.Calls()
@@ -230,7 +230,7 @@ func (c *costReader) copies() {
 	p.calls, p.Copies = p.calls[:kept], p.late
 }
 
-// aside reads the calls of sub-agents that are no entries.
+// aside reads the calls of sub-agents that have no entries.
 func (c *costReader) aside() {
 	if c.NoSubAgents || c.each != nil { // tables have entries
 		return
@@ -245,7 +245,7 @@ func (c *costReader) aside() {
 	}
 }
 
-// own leaves out of the calls of a sub-agent those of the session that it continues.
+// own removes from a sub-agent's calls those of the session that it continues.
 func (c *costReader) own() {
 	p, n := c.part, len(c.part.calls)
 	if c.Session.Owner() == "" || c.each != nil {
@@ -272,8 +272,8 @@ func (c *costReader) largest() map[models.Ref]jsonl.Usage {
 	return all
 }
 
-// replaceUsages gives answers the usages that later entries have for them, with those of
-// sub-agents (docs/session-format.md 21).
+// replaceUsages gives answers the usages that later entries record for them, including those of sub-agents
+// (docs/session-format.md 21).
 func (c *costReader) replaceUsages() {
 	if c.NoSubAgents {
 		return
@@ -310,9 +310,9 @@ type callRecord struct {
 	For                    jsonl.Value // kind of a usage entry
 	Target                 jsonl.Value // the entry that a usage is for, which replaces its own
 	Unanswered             bool        // an answer to no request
-	Delegated              bool        // of a sub-agent, in the file of its session
-	aside                  bool        // the file has it besides its entries
-	call                   *jsonl.Call // in place of the usage, where only usages are read
+	Delegated              bool        // written by a sub-agent into the file of its session
+	aside                  bool        // recorded in the file besides its entries
+	call                   *jsonl.Call // in place of the usage, if only usages are read
 }
 
 // callPick names the fields of callFields, in order: of entries that have a usage, and of

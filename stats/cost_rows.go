@@ -128,7 +128,7 @@ func (p *CostPart) order() {
 // sharedBranch is the key of calls that several branches share.
 const sharedBranch = "shared"
 
-// subAgentBranch is that of calls of sub-agents, which are on none.
+// subAgentBranch is the key of calls of sub-agents, which are on no branch.
 const subAgentBranch = "sub-agents"
 
 // toBranches splits the rows by branch.
@@ -142,7 +142,7 @@ func (c *costReader) toBranches() {
 	})
 }
 
-// rekey makes new rows, by other keys of the calls.
+// rekey groups the calls into new rows, by other keys.
 func (p *CostPart) rekey(change func(one *call, keys *CostKeys)) {
 	old := p.Rows
 	p.Rows, p.table = []CostRow{}, nil
@@ -187,7 +187,7 @@ func branches(s *sessionfmt.Session) func(rec int) string {
 	}
 }
 
-// An OwnCount is what agents themselves counted of sessions, beside what these cost here.
+// An OwnCount is the cost that agents themselves counted for sessions, compared with the cost computed here.
 type OwnCount struct {
 	Sessions int     `json:"sessions"` // with such a count
 	Cost     float64 `json:"cost"`     // US dollars counted by the agents, without `copied`
@@ -198,16 +198,16 @@ type OwnCount struct {
 	Summaries int `json:"summaries,omitempty"`
 }
 
-// A counting is what one session cost: here, and as its agent counted it in the session's file.
+// A counting is the cost of one session: as computed here, and as its agent counted it in the file.
 type counting struct {
 	here, own float64
 	copied    float64 // cost of calls that are counted in another session
 	counted   bool
-	copies    bool // own has these too
+	copies    bool // Own includes these
 	summaries int
 }
 
-// count adds to what a session cost.
+// count adds to the cost of a session.
 func (c *counting) count(one counting) {
 	c.here, c.own, c.counted = c.here+one.here, c.own+one.own, c.counted || one.counted
 	c.copied, c.copies, c.summaries = c.copied+one.copied, c.copies || one.copies, c.summaries+one.summaries
@@ -230,7 +230,7 @@ func (p *CostPart) compare() {
 	}
 }
 
-// note says how the two differ, empty where they do not by half a cent.
+// note describes the difference of both; it is empty if that is less than half a cent.
 func (c *OwnCount) note() string {
 	if c == nil || math.Abs(c.Cost-c.Here) < 0.005 {
 		return ""

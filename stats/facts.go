@@ -14,55 +14,56 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// Facts are what lenses add up, one by one: the rows of tables are made of them. They are valid
-// while the session is open.
+// Facts are the single items that lenses add up, from which the rows of tables are made. They are valid while
+// the session is open.
 type Facts struct {
 	Report   *Report
 	About    Summary
 	Session  *sessionfmt.Session
 	Replay   *replay.Replay
-	Book     *ledger.Ledger    // with the requests of all branches
-	Point    int               // the record at which the path ends
-	Calls    []Call            // of models, by the lens cost, in the order of the file
-	Tools    []ToolCall        // by the lens session, in the order in which they were called
-	Own      CostSum           // of the calls that no other session owns, each once
-	Compacts []int             // the records that are compactions, by the lens session
-	Findings []Finding         // by the lens check
-	Removed  map[int32]Removal // what removed messages from the context of the path, by their number
+	Book     *ledger.Ledger    // ledger with the requests of all branches
+	Point    int               // record at which the path ends
+	Calls    []Call            // model calls, by the lens cost, in file order
+	Tools    []ToolCall        // tool calls, by the lens session, in the order of the calls
+	Own      CostSum           // cost of the calls that no other session owns, each counted once
+	Compacts []int             // records that are compactions, by the lens session
+	Findings []Finding         // findings of the lens check
+	Removed  map[int32]Removal // what removed messages from the context of the path, by number
 
 	origins sessionfmt.Origins
-	answer  Call              // what is known of the record that is being read
-	reuse   *reuse.Retrievals // of all results
+	answer  Call              // data of the record that is being read
+	reuse   *reuse.Retrievals // open results
 	names   map[string]string // texts that recur, by their JSON
 }
 
 // A Call is a call of a model.
 type Call struct {
 	Record int
-	// Key is the same for copies of a call, in any process; not for an original whose copies have other ids and times.
+	// Key is equal for copies of a call, in any process, except if the copies have other ids and times than
+	// their original.
 	Key    uint64
-	Kind   string // as CostKinds has it in JSON, in the singular
-	Source string // of the cost: billed, estimated, computed, or empty where nobody tells
+	Kind   string // as in the JSON of CostKinds, in the singular
+	Source string // source of the cost: billed, estimated, computed, or empty if unknown
 	Model  string // `provider/id`
 	Cost   float64
 	Usage  jsonl.Usage // as recorded
 	Stop   string      // why the answer ended
-	Missed string      // why the provider's cache did not serve it, in its words
-	Copied bool        // from another session, which owns it, or from another record of this one
+	Missed string      // the provider's reason for not using its cache
+	Copied bool        // copied from another session, which owns it, or from another record of this one
 
 	ResponseID, Provider string
 }
 
 // A ToolCall is a call of a tool with its result.
 type ToolCall struct {
-	Record  int    // of the answer that calls it
+	Record  int    // record of the answer that calls it
 	Result  int    // record of the result, -1 for none
-	ID      string // the provider's
+	ID      string // the provider's id
 	Tool    string
-	Action  string // what it does: read, edit, run and so on; empty for others
+	Action  string // kind of action: read, edit, run and so on; empty for others
 	Subject string // its command, pattern or file, or a part of it
 	Outcome string
-	Used    *bool // whether a later answer uses what only the result had said; nil if nobody could
+	Used    *bool // whether a later answer uses something that only the result said; nil if no answer follows
 	Asked   int64 // bytes of its arguments
 	Got     int64 // bytes of the result's content
 }
@@ -81,8 +82,8 @@ var (
 	costSources = [...]string{billed: "billed", estimated: "estimated", computed: "computed", unpriced: ""}
 )
 
-// Facts reads a session as Read does, with all that tables need, and shows see its facts. The lenses,
-// the point and what is selected of o do not count.
+// Facts reads a session like Read does, with everything that tables need, and passes its facts to see. The
+// lenses, the point and the selection in o are ignored.
 func (o Options) Facts(name string, see func(*Facts) error) error {
 	f := &Facts{Removed: map[int32]Removal{}, names: map[string]string{}, reuse: reuse.AllRetrievals()}
 	begin := Lens{read: func(l *lensRun) { l.each = f }}
@@ -93,7 +94,7 @@ func (o Options) Facts(name string, see func(*Facts) error) error {
 	return err
 }
 
-// read registers what the facts need besides the lenses.
+// read registers readers for what the facts need besides the lenses.
 func (f *Facts) read(l *lensRun, see func(*Facts) error) {
 	l.Requests, l.Hashes = true, true
 	l.Records = append(l.Records, func(p *jsonl.Picked) {
@@ -146,8 +147,8 @@ func (f *Facts) read(l *lensRun, see func(*Facts) error) {
 	})
 }
 
-// called records a call of a model, and the text that identifies it, of which models.CallID has a
-// hash that only one process knows.
+// called records a model call, and the text that identifies it in any process, unlike the hash in
+// models.CallID.
 func (f *Facts) called(c *callRecord, u *jsonl.Usage, text []byte) {
 	if f == nil {
 		return
@@ -162,7 +163,7 @@ func keyOf(text []byte) uint64 {
 	return binary.BigEndian.Uint64(sum[:])
 }
 
-// copied sets the text that identifies call i, a copy, where that is another one.
+// copied replaces the identifying text of call i, a copy, by that of its original.
 func (f *Facts) copied(i int, text []byte) {
 	if f != nil && text != nil {
 		f.Calls[i].Key = keyOf(text)
@@ -175,7 +176,7 @@ func (f *Facts) Copied(rec int) bool {
 	return copied
 }
 
-// name returns a text that recurs, once for all.
+// name interns a text that recurs.
 func (f *Facts) name(v jsonl.Value) string {
 	name, ok := f.names[string(v)]
 	if !ok {
@@ -188,7 +189,7 @@ func (f *Facts) name(v jsonl.Value) string {
 // mostSubject limits the subject of a call, bytes.
 const mostSubject = 300
 
-// uses records the call of a tool, and returns its number.
+// uses records a tool call, and returns its number.
 func (f *Facts) uses(record int, b *jsonl.Block) int {
 	if f == nil {
 		return 0
@@ -201,7 +202,7 @@ func (f *Facts) uses(record int, b *jsonl.Block) int {
 	return len(f.Tools) - 1
 }
 
-// settles records the result of a call by its number.
+// settles records the result of a tool call by its number.
 func (f *Facts) settles(at int, r *strangeResult) {
 	if f != nil {
 		c := &f.Tools[at]

@@ -45,8 +45,8 @@ func (o *Options) readFamily(name string, r *Report) {
 	r.join(subs)
 }
 
-// SubAgents returns the usage and cost of the calls of sub-agents of an open session that none of its entries has.
-// It uses Family, NoSubAgents, Open and the table of models.
+// SubAgents returns the usage and cost of the calls of sub-agents of an open session that none of its entries
+// records. It uses Family, NoSubAgents, Open and the table of models.
 func (o Options) SubAgents(s *sessionfmt.Session) (*CostPart, error) {
 	l := &lensRun{Options: &o, Report: &Report{Owner: s.Owner()}, Session: s}
 	c := newCostReader(l)
@@ -60,7 +60,7 @@ func (o Options) SubAgents(s *sessionfmt.Session) (*CostPart, error) {
 	return c.part, l.err
 }
 
-// Cost returns what the calls of a session cost; see SubAgents.
+// Cost returns the cost of a session's calls; see SubAgents.
 func (o Options) Cost(name string) (*CostPart, error) {
 	o.Lenses, o.Only, o.By = []*Lens{&costLens}, Only{}, nil
 	r, err := o.Read(name)
@@ -70,7 +70,7 @@ func (o Options) Cost(name string) (*CostPart, error) {
 	return r.Cost, nil
 }
 
-// called is the name of a file in reports.
+// called returns the name of a file in reports.
 func (o *Options) called(name string) string {
 	if o.Open.Called == nil {
 		return name
@@ -86,8 +86,8 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// Gather returns the reports on sessions of all that were read together, in order: the calls of their sub-agents
-// are part of them. A sub-agent whose session is not among them stands for itself.
+// Gather adds the calls of sub-agents to the reports of their sessions, in order. A sub-agent whose session is
+// not among the reports keeps its own.
 func (o *Options) Gather(all []*Report) []*Report {
 	of := map[*Report]bool{}
 	for owner, subs := range families(all) {
@@ -123,7 +123,8 @@ func (o *Options) GatherSummaries(all []*Summary) (sessions []*Summary) {
 	return sessions
 }
 
-// families yields sessions with the sub-agents of each, in order. Those of sub-agents are its own.
+// families yields sessions with the sub-agents of each, in order. The sub-agents of a sub-agent count as its
+// own.
 func families(all []*Report) func(yield func(owner *Report, subs []*Report) bool) {
 	type key struct{ agent, id string }
 	sessions, workers := map[key]*Report{}, map[key]*Report{}
@@ -160,8 +161,8 @@ func families(all []*Report) func(yield func(owner *Report, subs []*Report) bool
 	}
 }
 
-// join adds the calls of sub-agents to those of their session. An answer that the session's file has too, in
-// the progress of a sub-agent, counts as the sub-agent's own file has it: with the usage that it ended with.
+// join adds the calls of sub-agents to those of their session. If the session's file also records an answer, as
+// progress of a sub-agent, the sub-agent's own file counts, which has the final usage.
 func (r *Report) join(subs []*Report) {
 	p := r.Cost
 	aside := map[uint64][]int{} // by their response, in order

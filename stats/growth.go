@@ -78,7 +78,7 @@ type growthWalk struct {
 	g     Growth
 	marks string
 
-	model  int32 // that window belongs to, less than 0 for none
+	model  int32 // record of the model that window belongs to; negative for none
 	window int64
 }
 
@@ -130,8 +130,8 @@ func (w *growthWalk) step(a *pathEntry, before int) {
 var cutMarks = lazy.Regexp(
 	`\n\n\.\.\. \(\d+ bytes omitted\) \.\.\.\n\n|\n\[\.\.\. truncated: \d+ chars total, showing first \d+\]$|\n\[truncated\]$`)
 
-// mayBeCut reports whether a line may have the text or the details of a cut: it has their words, or
-// escaped letters. That takes less time than reading the line.
+// mayBeCut reports whether a line may contain the text or the details of a cut: it has their words, or escaped
+// letters. This is faster than reading the line.
 func mayBeCut(line jsonl.Value) bool {
 	return slices.ContainsFunc([]string{"truncated", " bytes omitted) ...", `\u00`}, func(sign string) bool {
 		return bytes.Contains(line, []byte(sign))

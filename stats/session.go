@@ -198,11 +198,11 @@ func (p *SessionPart) shape(s *sessionfmt.Session) error {
 			}
 		}
 	}
-	delete(most, -1) // without a prompt
+	delete(most, -1) // requests without a prompt
 	return p.LongPrompts.find(s, most)
 }
 
-// compactions counts them on all branches, as the lens compactions does on the path.
+// compactions counts the compactions on all branches, by the rules of the lens compactions.
 func (p *SessionPart) compactions(l *lensRun) error {
 	patched := l.Replay.Rules.Patched()
 	for rec := range l.Session.Len() {

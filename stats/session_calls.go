@@ -27,9 +27,8 @@ func (t *ToolCount) outcomes() map[string]int {
 	}
 }
 
-// A callBook pairs calls and results by id, whatever lies between them, and also
-// where the result comes first. Where ids are used again, a result answers the last
-// call that is still open.
+// A callBook pairs calls and results by id, whatever lies between them, even if the result comes first. If an
+// id is used again, a result answers the last call that is still open.
 type callBook struct {
 	sum     *SessionPart
 	each    *Facts // may be nil
@@ -41,7 +40,7 @@ type callBook struct {
 type openCall struct {
 	tool    string
 	aborted bool // its answer was aborted
-	number  int  // of Facts.Tools
+	number  int  // index in Facts.Tools
 }
 
 type strangeResult struct {

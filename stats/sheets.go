@@ -15,7 +15,7 @@ import (
 // A col is a column of a table of rows of one type.
 type col[T any] = table.Column[T]
 
-// Gaps is a table of the sessions that a report does not count, or not to their ends.
+// Gaps returns the table of sessions that a report counts only in part, or not at all.
 func (r *Report) Gaps() table.Sheet {
 	var gaps []ReportFile
 	for _, f := range r.Files {
@@ -41,7 +41,7 @@ func withRows(all []table.Sheet) []table.Sheet {
 	return append(all[:1], slices.DeleteFunc(all[1:], func(s table.Sheet) bool { return s.Empty() })...)
 }
 
-// sheets are the compactions, and why there were any.
+// sheets returns the tables of the compactions and their causes.
 func (p *CompactionsPart) sheets() []table.Sheet {
 	several := len(p.List) > 0 && p.List[0].File != p.List[len(p.List)-1].File
 	main := table.Sheet{Few: mostListed, Table: table.Of(p.List, compactionColumns)}.Of(several)
@@ -82,7 +82,7 @@ var compactionColumns = []col[*Compacting]{
 	{Name: "constraints", Value: func(c *Compacting) any { return found(c.Survival.Constraints) }},
 }
 
-// triggerColumns say why there was a compaction.
+// triggerColumns show the cause of a compaction.
 var triggerColumns = []col[*Compacting]{
 	{Name: "session", Unit: table.Path, Value: func(c *Compacting) any { return c.File }},
 	{Name: "entry", Unit: table.Entry, Value: func(c *Compacting) any { return c.Entry }},
@@ -96,7 +96,7 @@ var triggerColumns = []col[*Compacting]{
 	},
 }
 
-// found is how many facts were found, nothing of none.
+// found returns the number of facts found, nil if there are none.
 func found(k Kept) string {
 	if k.Of == 0 {
 		return ""
@@ -104,7 +104,7 @@ func found(k Kept) string {
 	return fmt.Sprintf("%d/%d", k.Found, k.Of)
 }
 
-// note is all of them in a sentence.
+// note returns all of them in a sentence.
 func (p *CompactionsPart) note() string {
 	why := map[string]int{}
 	for i := range p.List {
@@ -160,7 +160,7 @@ func (p *ContextPart) categorySheet() table.Sheet {
 		tokens any
 	}
 	var rows []row
-	end := 0 // of those that the total is of: the one for the next request only is the last
+	end := 0 // the row that is only for the next request is the last
 	for _, c := range p.Categories {
 		switch {
 		case c.Category != inRest:
@@ -262,7 +262,7 @@ func (p *ContextPart) largestSheet() table.Sheet {
 	return s.Of(len(p.Sessions) > 1)
 }
 
-// rereadSheet is the files that were read more than once.
+// rereadSheet returns the table of files that were read more than once.
 func (p *ContextPart) rereadSheet() table.Sheet {
 	tokens := col[*Reread]{Name: "tokens of the older", Unit: table.Tokens,
 		Value: func(r *Reread) any { return p.tokens(r.Tokens) }}
@@ -279,7 +279,7 @@ func (p *ContextPart) rereadSheet() table.Sheet {
 	return s.Of(len(p.Sessions) > 1)
 }
 
-// sheets are the tables of the lens cost: the rows, and what the calls were for.
+// sheets returns the tables of the lens cost: the rows, and the purposes of calls.
 func (p *CostPart) sheets(files []ReportFile) []table.Sheet {
 	sheets := []table.Sheet{p.rowSheet()}
 	if p.Calls.Total > p.Kinds.Answers.Calls.Total {
@@ -296,8 +296,8 @@ const (
 	fewModels = 5
 )
 
-// sumColumns are those of a sum. The cost is marked where some of it is computed; the recorded part
-// is shown beside it.
+// sumColumns returns the columns of a sum. The cost is marked if some of it is computed; the recorded part is a
+// column of its own.
 var sumColumns = []col[*CostSum]{
 	{Name: "calls", Unit: table.Number, Yields: 1, Value: func(c *CostSum) any { return c.Calls.Total }},
 	{Name: "input", Unit: table.Tokens, Yields: 2,
@@ -319,7 +319,7 @@ var sumColumns = []col[*CostSum]{
 		Value: func(c *CostSum) any { return table.Unless0(c.Calls.Unpriced) }},
 }
 
-// computed reports whether some of a cost is by the table of prices.
+// computed reports whether some of a cost comes from the table of prices.
 func (s *CostSum) computed() bool { return s.Calls.Computed > 0 }
 
 func (p *CostPart) rowSheet() table.Sheet {
@@ -335,7 +335,7 @@ func (p *CostPart) rowSheet() table.Sheet {
 	columns = append(columns, table.Within(func(r *CostRow) *CostSum { return &r.CostSum }, nil, sumColumns...)...)
 	var rows []CostRow
 	for _, row := range p.Rows {
-		if row.Calls.Total > 0 { // else another session has its calls
+		if row.Calls.Total > 0 { // otherwise another session has its calls
 			rows = append(rows, row)
 		}
 	}
@@ -348,7 +348,7 @@ func (p *CostPart) rowSheet() table.Sheet {
 	return s
 }
 
-// A purpose is what calls were for.
+// A purpose is a row of the table by purpose.
 type purpose struct {
 	name string
 	*CostSum
@@ -366,7 +366,7 @@ func (p *CostPart) kindSheet() table.Sheet {
 	return table.Sheet{Title: "by purpose", Table: table.Of(rows, append(columns, sums...))}
 }
 
-// String names the calls, and says why they have no cost.
+// String names the calls, and why they have no cost.
 func (n *UnpricedCalls) String() string {
 	calls := phrase.Count(int(n.Calls), "call") + " of " + n.Model
 	if n.Of == noUsage {
@@ -376,7 +376,7 @@ func (n *UnpricedCalls) String() string {
 		phrase.Count(int(n.Tokens), "token"))
 }
 
-// workers says which of the files are sub-agents whose sessions are not among them.
+// workers returns a note on files that are sub-agents whose sessions are not among them.
 func workers(files []ReportFile) (notes []string) {
 	var all []string
 	for _, f := range files {
@@ -395,7 +395,7 @@ func workers(files []ReportFile) (notes []string) {
 	return notes
 }
 
-// notes say what the numbers do not.
+// notes returns what the numbers leave out.
 func (p *CostPart) notes() (notes []string) {
 	if n := p.Calls.Computed; n > 0 {
 		notes = append(notes, fmt.Sprintf("~ is by the prices of %s: about %s, of %s without a recorded cost",

@@ -68,9 +68,9 @@ type Options struct {
 
 	// Entries returns ids of entries whose lines the report must contain; may be nil.
 	Entries func(r *Report) []string
-	Now     time.Time // of the lens check, for which a torn tail of a moment ago is still being written
-	// Check takes the place of the lens check: it returns the options with which to open the session called name,
-	// and a function that then looks at it. The report lacks the part of the lens. May be nil.
+	Now     time.Time // time for the lens check: a line that broke off a moment ago is still being written
+	// Check replaces the lens check: it returns the options with which to open the named session, and a
+	// function that then examines it. The report lacks the part of the lens. May be nil.
 	Check func(name string, open sessionfmt.Options) (sessionfmt.Options, func(*sessionfmt.Session))
 
 	// End is called while the session is open, with the ledger of all branches and the context at the
@@ -104,8 +104,8 @@ type Report struct {
 	Path    string         `json:"-"` // of the file from the current folder
 	Lines   map[string]int `json:"-"` // from 1, of the entries that were asked for
 	Project string         `json:"-"` // the header's folder
-	fits    bool           // it has what was asked for; see Fits
-	placed  bool           // so are its project and agent
+	fits    bool           // it matches the selection; see Fits
+	placed  bool           // its project and agent do
 }
 
 // The schemas of a report: of several sessions together, and of one.
@@ -137,19 +137,19 @@ type Parts struct {
 	Calibration *CalibrationPart `json:"calibration,omitempty"`
 }
 
-// A lensRun is one session being read. Lenses register callbacks, so that the file is read once
-// and the path walked once for all of them.
+// A lensRun reads one session. Lenses register callbacks, so that the file is read once and the path walked
+// once for all of them.
 type lensRun struct {
 	*Options
 	Report  *Report
-	Session *sessionfmt.Session // set once the file has been read
+	Session *sessionfmt.Session // set after the file has been read
 	Replay  *replay.Replay
 	Origins sessionfmt.Origins
 	Point   int // the last record of the context, -1 for none
 
 	lines *sessionfmt.Reader
-	err   error // the first, which ends the reading
-	began int64 // the time of the header so far, in milliseconds; 0 for none
+	err   error // first error, which ends the reading
+	began int64 // time of the header so far, in milliseconds; 0 for none
 
 	// Records are called for every record in file order while the file is read. Its line is valid
 	// during the call.
@@ -161,8 +161,8 @@ type lensRun struct {
 	Indexed []func()
 	// Times keeps the times of records, for Session.Time.
 	Times bool
-	// Each of these makes the walk record Path. Sizes counts its contexts, Requests makes Book have
-	// its requests, and Hashes those of all branches, with hashes of their messages.
+	// Each of these makes the walk record Path. Sizes also counts its contexts, Requests reads its requests
+	// into Book, and Hashes those of all branches, with hashes of their messages.
 	Requests, Sizes, Hashes bool
 	Book                    *ledger.Ledger
 	Path                    []pathEntry
@@ -171,14 +171,14 @@ type lensRun struct {
 	// Messages are called for every message of the request at the point, in order, including
 	// those logged for this request only.
 	Messages []func(m *weighed)
-	// Ends are called with the context at the point, and Last when all else is done.
+	// Ends are called with the context at the point, Last after everything else.
 	Ends []func(e *replay.Envelope)
 	Last []func()
 
-	each    *Facts        // records what lenses add up, nil unless that is asked for
+	each    *Facts        // collects what lenses add up; nil unless requested
 	checked bool          // the lens check is used
 	fields  callRecord    // of the record that is being read
-	answer  jsonl.Message // the last one read
+	answer  jsonl.Message // the last entry read
 }
 
 // Read computes the report of a session file. A file that cannot be read is an error. A replay
@@ -239,7 +239,7 @@ func (o *Options) Read(name string) (*Report, error) {
 	if l.err != nil {
 		return nil, l.err
 	}
-	// The readers of lines may hold a long one.
+	// The readers of lines may hold a long line.
 	l.Records, l.Calls, l.Indexed, l.fields = nil, nil, nil, callRecord{}
 	l.walk()
 	if l.checked {
@@ -329,7 +329,7 @@ func (o *Options) Add(sum, one *Report) {
 	}
 }
 
-// Finish readies a report for showing, once all that belongs to it has been added.
+// Finish prepares a report for display, after everything has been added.
 func (o *Options) Finish(r *Report) {
 	if r.Coverage == nil {
 		return // no session has been read

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// addUp adds the numbers of a struct to those of another of its type: those of its
-// fields, and of the structs and maps that these are.
+// addUp adds the numbers of a struct to those of another of the same type, including those in its structs and
+// maps.
 func addUp[T any](sum, one *T) { addNumbers(reflect.ValueOf(sum).Elem(), reflect.ValueOf(one).Elem()) }
 
 func addNumbers(sum, one reflect.Value) {
@@ -35,7 +35,7 @@ func addNumbers(sum, one reflect.Value) {
 	}
 }
 
-// partOf returns the part of a sum, a fresh one at first.
+// partOf returns the part of a sum, creating it if necessary.
 func partOf[P any](part **P, fresh *P) *P {
 	if *part == nil {
 		*part = fresh
@@ -43,8 +43,8 @@ func partOf[P any](part **P, fresh *P) *P {
 	return *part
 }
 
-// rowOf is the row of a list with that key, the last one if it is new; at has the places.
-// It is valid until the next one is asked for.
+// rowOf returns the row with a key, appending it to the list if it is new; at has the indexes by key. The row
+// is valid until the next call.
 func rowOf[K comparable, R any](list *[]R, at map[K]int, key K, fresh R) *R {
 	i, ok := at[key]
 	if !ok {
@@ -55,7 +55,7 @@ func rowOf[K comparable, R any](list *[]R, at map[K]int, key K, fresh R) *R {
 	return &(*list)[i]
 }
 
-// filed is a list of several sessions with that of one more, from the file of that name.
+// filed appends a session's list to that of several sessions, with its file name.
 func filed[T any](all, one []T, file string, of func(*T) *string) []T {
 	for _, item := range one {
 		name := of(&item)
@@ -65,13 +65,13 @@ func filed[T any](all, one []T, file string, of func(*T) *string) []T {
 	return all
 }
 
-// largest are at most n of a list, in order; of equals the first stays first.
+// largest holds at most n elements of a list, sorted; of equal ones the first comes first.
 func largest[T any](list []T, n int, size func(T) int) []T {
 	slices.SortStableFunc(list, func(a, b T) int { return cmp.Compare(size(b), size(a)) })
 	return list[:min(len(list), n)]
 }
 
-// keep puts one into a list of the largest, in order; of equals the first stays first.
+// keep inserts one into a list of the largest; of equal ones the first comes first.
 func keep[T any](list []T, one T, size func(T) int) []T {
 	i := len(list)
 	for i > 0 && size(list[i-1]) < size(one) {
@@ -83,7 +83,7 @@ func keep[T any](list []T, one T, size func(T) int) []T {
 	return slices.Insert(list, i, one)[:min(len(list)+1, most)]
 }
 
-// fullest returns the largest of a long list, and a note on the others.
+// fullest returns the largest elements of a long list, and a note on the others.
 func fullest[T any](list []T, size func(T) int) (some []T, notes []string) {
 	if n := len(list) - most; n > 0 {
 		notes = []string{fmt.Sprintf("%d more sessions are in -f json.", n)}

@@ -20,8 +20,8 @@ import (
 // SummarySchema is the schema of a Summary.
 const SummarySchema = "ctxtool/ls/2"
 
-// A Summary is what a session is about, in a line of schema ctxtool/ls/2. One that
-// could not be read has an error and little else.
+// A Summary is a session in a list, a line of schema ctxtool/ls/2. One that could not be read has an error and
+// little else.
 type Summary struct {
 	Schema string `json:"schema"`
 	File   string `json:"file"` // as a command takes it
@@ -59,14 +59,14 @@ type Summary struct {
 	Calls *Calls `json:"-"` // what tells copies of them, for MarkCopies
 }
 
-// A Store is where an agent keeps its sessions.
+// A Store is a folder or file in which an agent keeps its sessions.
 type Store struct {
 	Agent    string `json:"agent"`
 	Sessions int    `json:"sessions,omitempty"` // absent where it takes more than names of files to count them
 	Hint     string `json:"hint"`               // what can be done
 }
 
-// Unreadable returns the line of a store that is not read.
+// Unreadable returns the line of a store whose format is not supported.
 func Unreadable(folder string, of Store) *Summary {
 	return &Summary{Schema: SummarySchema, File: folder, Store: &of,
 		Error: "sessions of " + of.Agent + ", in a format that is not read"}
@@ -80,7 +80,7 @@ func gravest(found []sessionfmt.Finding) string {
 	return ""
 }
 
-// MarkCopies says of each session which part of its cost is of calls that another one owns.
+// MarkCopies sets the part of each session's cost that belongs to calls of another session.
 func MarkCopies(all []*Summary) {
 	for _, sum := range all {
 		sum.Copied = 0
@@ -95,7 +95,7 @@ func MarkCopies(all []*Summary) {
 // Calls are the calls of a session, with what each cost.
 type Calls struct{ of *Report }
 
-// Sum is their number, and what they used.
+// Sum is the number of calls, and their usage.
 func (c *Calls) Sum() CostSum { return c.of.Cost.CostSum }
 
 // Spent is the cost of the calls with the same keys, US dollars.
@@ -104,8 +104,8 @@ type Spent struct {
 	Cost float64 `json:"cost"`
 }
 
-// SpentBy returns what sessions cost together by the groups of Options.By, each call once. It is what the lens cost
-// has in its rows.
+// SpentBy returns the cost of sessions together by the groups of Options.By, each call once, like the rows of
+// the lens cost.
 func SpentBy(all []*Summary) []Spent {
 	at, rows := map[CostKeys]int{}, []Spent{}
 	for sum, one := range calls(all) {
@@ -119,10 +119,10 @@ func SpentBy(all []*Summary) []Spent {
 // A placedCall is a call of a session.
 type placedCall struct {
 	*call
-	first bool // no session before it has it
+	first bool // no earlier session has it
 }
 
-// calls yields the calls of sessions: those that no session copied from another one first, by the names of files.
+// calls yields the calls of sessions: first those of sessions that made them, by file name, then copies.
 func calls(all []*Summary) iter.Seq2[*Summary, placedCall] {
 	all = slices.Clone(all)
 	slices.SortStableFunc(all, func(a, b *Summary) int { return strings.Compare(a.File, b.File) })
@@ -146,10 +146,9 @@ func calls(all []*Summary) iter.Seq2[*Summary, placedCall] {
 	}
 }
 
-// Summarize opens a session file and sums it up; the summary is nil where the session is
-// none of those that o.Only asks for. What it says of entries is taken while the file is
-// indexed. Besides Only it uses the models table, By and Zone, and from Open Stdin, Disk and
-// Through.
+// Summarize opens a session file and summarizes it; the summary is nil if o.Only does not select the session.
+// It reads the file once, while indexing. Besides Only it uses the models table, By and Zone, and from Open
+// Stdin, Disk and Through.
 func (o Options) Summarize(name string) (*Summary, error) {
 	sum := &Summary{Schema: SummarySchema}
 	own := Options{
@@ -168,7 +167,7 @@ func (o Options) Summarize(name string) (*Summary, error) {
 	return sum, nil
 }
 
-// settle takes what the session cost from its report.
+// settle sets the cost of the session from its report.
 func (sum *Summary) settle() {
 	cost := sum.Calls.of.Cost
 	sum.NoSubAgents, sum.Unread = cost.NoSubAgents, len(cost.Unread)
@@ -229,18 +228,17 @@ func (sum *Summary) lines(l *lensRun) {
 	}
 }
 
-// Only says which sessions and calls are looked at; the zero value means all. A session fits that
-// is of the agent, belongs to the project and has an entry within the time, or, where a model is
-// named, a call of it within the time. An entry without a time has that of the header. The lens
-// cost counts no other calls.
+// Only selects sessions and calls; the zero value selects all. A session matches if it is of the agent, belongs
+// to the project and has an entry within the time, or, if a model is named, a call of it within the time. An
+// entry without a time has that of the header. The lens cost only counts matching calls.
 type Only struct {
-	Since, Until int64  // milliseconds since 1970, both within; 0 where there is no limit
+	Since, Until int64  // milliseconds since 1970, both inclusive; 0 for no limit
 	Project      string // text in the name of the project's folder
 	Model        string // text in a model's name
-	Agent        string // that wrote the session, by its name
+	Agent        string // name of the agent that wrote the session
 }
 
-// time reports whether a record of that time is within the limits; without any all are.
+// time reports whether a time is within the limits; without limits every time is.
 func (o *Only) time(ms int64, dated bool) bool {
 	if o.Since == 0 && o.Until == 0 {
 		return true
@@ -251,11 +249,11 @@ func (o *Only) time(ms int64, dated bool) bool {
 // model reports whether the name of a model has the text.
 func (o *Only) model(name string) bool { return strings.Contains(name, o.Model) }
 
-// Fits reports whether the session is one of those that were asked for: see Options.Only. Project and agent of a
-// sub-agent are those of its session: they count once Gather has found that.
+// Fits reports whether the session matches Options.Only. The project and agent of a sub-agent are those of its
+// session, once Gather has found that.
 func (r *Report) Fits() bool { return r.fits && (r.placed || r.Owner != "") }
 
-// fitCall looks at a call, until one is found that was asked for.
+// fitCall searches for a call that matches.
 func (l *lensRun) fitCall(f *callRecord) {
 	ms, dated := f.Time.Millis()
 	if f.Kind == jsonl.Header && dated {
@@ -270,7 +268,7 @@ func (l *lensRun) fitCall(f *callRecord) {
 	l.Report.fits = l.Only.time(ms, dated)
 }
 
-// fitTimes looks for an entry of the time that was asked for.
+// fitTimes searches for an entry within the time.
 func (l *lensRun) fitTimes() {
 	s := l.Session
 	began, begins := int64(0), false
@@ -286,8 +284,8 @@ func (l *lensRun) fitTimes() {
 	}
 }
 
-// MayFit reports whether a file may have sessions or calls that o selects. It only looks at
-// its time and its header. The entries that a fork copied are older than its header.
+// MayFit reports whether a file may contain sessions or calls that o selects. It only reads its modification
+// time and its header. The entries that a fork copied are older than its header.
 func (o *Only) MayFit(disk sessionfmt.Disk, name string) bool {
 	if o.Since != 0 {
 		if info, err := disk.Stat(name); err == nil && info.Mode().IsRegular() && info.ModTime().UnixMilli() < o.Since {
@@ -299,7 +297,7 @@ func (o *Only) MayFit(disk sessionfmt.Disk, name string) bool {
 	}
 	h := store.ReadHeader(disk, name)
 	if h == (store.HeaderInfo{}) {
-		return true // reading will tell
+		return true // reading the file will tell
 	}
 	began, err := time.Parse(time.RFC3339, h.Timestamp)
 	if o.Until != 0 && h.Parent == "" && err == nil && began.UnixMilli() > o.Until {

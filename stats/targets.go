@@ -13,7 +13,7 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A Likeness holds what other systems make of the contexts of sessions.
+// A Likeness judges the contexts of sessions by the measures of other systems.
 type Likeness struct {
 	SWE []SWE `json:"swe-cli,omitempty"`
 }
@@ -27,7 +27,7 @@ type SWE struct {
 
 // sweFits reports whether a number of tokens is below SWE-CLI's threshold.
 func sweFits(total int, limit int64) bool {
-	threshold := 0.8 // a variable: the product is one of doubles
+	threshold := 0.8 // a variable: the product must be computed in float64
 	return float64(total) < float64(limit)*threshold
 }
 
@@ -137,7 +137,7 @@ type sweRun struct {
 	before, after int   // tokens around all compactions
 
 	prompts []swePrompt
-	working bool // an answer has called tools: a message of the user is steering
+	working bool // an answer has called tools: a message of the user now is steering
 }
 
 // A swePrompt is the outcome of a prompt.
@@ -173,7 +173,7 @@ func (r *sweRun) answer(m *jsonl.Message, counted int) {
 	}
 }
 
-// fits is how many requests are below the threshold.
+// fits is the number of requests below the threshold.
 func (r *sweRun) fits(limit int64) (n int) {
 	for _, size := range r.requests {
 		if sweFits(size, limit) {
@@ -198,7 +198,7 @@ func (r *sweRun) autonomy() SWETarget {
 	return measure(good, all, 0.9, 0)
 }
 
-// sweMessages counts messages, and what results say that says nothing new.
+// sweMessages counts messages, and results without new content.
 type sweMessages struct {
 	c       *tokens.Counter
 	tokens  int
@@ -209,7 +209,7 @@ type sweMessages struct {
 // A sweCall is a tool call; one identifies equal calls, which can have different ids.
 type sweCall struct {
 	one        string
-	file, part string // that it reads; an empty part is the whole file
+	file, part string // file and part that it reads; an empty part is the whole file
 }
 
 // A sweResult is a tool result.

@@ -22,8 +22,8 @@ import (
 type pathEntry struct {
 	Record   int32
 	Request  int32 // number of the request that it answers, from 0; -1 if it answers none
-	Requests int32 // answered so far, this one included
-	Tokens   int32 // of the context, if it was counted
+	Requests int32 // number of answered requests so far, including this one
+	Tokens   int32 // tokens of the context, if counted
 	Did      replay.Effect
 }
 
@@ -137,7 +137,7 @@ func (l *lensRun) reach() (e *replay.Envelope, stopped, err error) {
 			}
 		}
 	})
-	// Those of other branches are not of this report.
+	// entries of other branches are not part of this report
 	l.Replay.Findings = append(l.Replay.Findings[:own],
 		slices.DeleteFunc(l.Replay.Findings[own:], func(f sessionfmt.Finding) bool { return !lines[f.Line] })...)
 	if e == nil && err == nil { // no entry is on the path
@@ -188,7 +188,7 @@ func (l *lensRun) message(rec int32) *jsonl.Message {
 
 // A weighed is a message of a request with its size, without its text.
 type weighed struct {
-	Kind      jsonl.Kind // by its role in the session
+	Kind      jsonl.Kind // kind, by its role in the session
 	Origin    origin.Origin
 	Ephemeral bool // logged for one request only
 	Hidden    bool // a custom message that is not displayed
@@ -197,8 +197,8 @@ type weighed struct {
 	Bytes  weigh.Weight // bytes of its blocks as JSON
 	Size   int          // bytes of the message's JSON as the provider gets it
 
-	Skill  skill  // of a prompt that begins with a skill's instructions
-	Result result // of a tool result
+	Skill  skill  // skill with whose instructions a prompt begins
+	Result result // call of a tool result
 	Reads  []read // files that an answer reads
 	Images []int  // bytes of base64 of each image
 }

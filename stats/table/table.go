@@ -1,10 +1,10 @@
-// Package table has the one shape of tables: rows of a type, and columns that say what of a row
-// they show. Package render writes them as text, Markdown and CSV.
+// Package table defines the one shape of tables: rows of a type, and columns that state what they show of a
+// row. Package render writes them as text, Markdown and CSV.
 //
-// On a terminal, numbers are rounded by their unit, and a row is never wrapped: flexible texts are
-// cut, columns are removed in their stated order (Yields), then all texts are cut, and then columns
-// are removed from the right. A pipe gets all columns and unrounded numbers, since scripts read it. A
-// column without values is left out of text and Markdown.
+// On a terminal, numbers are rounded by their unit, and a row is never wrapped: flexible texts are cut, columns
+// are removed in their stated order (Yields), then all texts are cut, and then columns are removed from the
+// right. A pipe gets all columns and unrounded numbers, since scripts read it. A column without values is left
+// out of text and Markdown.
 package table
 
 import (
@@ -13,20 +13,20 @@ import (
 	"slices"
 )
 
-// A Unit says what the cells of a column are, and with that how text shows them. Cells are on the
-// right, unless they are texts.
+// A Unit is the kind of a column's cells, which determines how text shows them. All but texts are aligned
+// right.
 type Unit uint8
 
 const (
 	Text    Unit = iota
-	Path         // a name whose end tells most; of a session's file a terminal has project and short id
+	Path         // a name whose end is most telling; a terminal shows a session's file as project and short id
 	Ref          // a session as a command takes it, which is never cut
 	Entry        // the id of an entry, which text shortens
-	Number       // of things
-	Tokens       // of the counter, or the provider's: on a terminal 177.7k
-	Bytes        // on a terminal 1.2 MB
+	Number       // a number of things
+	Tokens       // tokens, of the counter or the provider: on a terminal 177.7k
+	Bytes        // bytes: on a terminal 1.2 MB
 	Dollars      // US dollars: on a terminal $12.45
-	Share        // 0 to 1
+	Share        // a share from 0 to 1
 	Short        // a number that text rounds: 1.3k
 	Size         // bytes that text rounds: 1.2 MB
 	Change       // a number with its sign, nothing for 0
@@ -48,15 +48,15 @@ type Column[T any] struct {
 	// Value returns the cell of a row: a string or [Best], a number, a [Money], an [About] of these,
 	// sizes as []int64 that text shows as a sparkline, or nil for none. A nil pointer is none too.
 	Value  func(row T) any
-	Flex   bool                     // cut so that rows fit the terminal, before other texts are
-	Yields int                      // above 0: dropped if flexible columns have little room, the highest first
-	Style  func(cell string) string // the terminal code of a cell; nil for plain text
+	Flex   bool                     // cut first to make rows fit the terminal
+	Yields int                      // if above 0: dropped if flexible columns have little room, the highest first
+	Style  func(cell string) string // terminal code of a cell; nil for plain text
 }
 
 // A Table is rows of any type, and their columns.
 type Table struct {
 	Columns []Column[any]
-	Rows    iter.Seq[any] // made as they are read, and read twice by text
+	Rows    iter.Seq[any] // rows made while they are read; text reads them twice
 }
 
 // Of returns the table of a list.
@@ -70,7 +70,7 @@ func Of[T any](list []T, columns []Column[*T]) Table {
 	}, columns)
 }
 
-// Stream returns the table of rows that are made as they are read.
+// Stream returns the table of rows that are made while they are read.
 func Stream[T any](rows iter.Seq[T], columns []Column[T]) Table {
 	t := Table{Rows: func(yield func(any) bool) {
 		for row := range rows {
@@ -87,7 +87,7 @@ func Stream[T any](rows iter.Seq[T], columns []Column[T]) Table {
 	return t
 }
 
-// Within returns columns of a part of rows, with none as the cells of a row that has no such part.
+// Within returns columns for a part of rows; none is the cell of a row without such a part.
 func Within[T, P any](part func(row T) *P, none any, columns ...Column[*P]) (all []Column[T]) {
 	for _, c := range columns {
 		all = append(all, Column[T]{c.Name, c.Unit, func(row T) any {
@@ -127,17 +127,17 @@ func (t Table) Without(name string) Table {
 	return t
 }
 
-// An About is a number that is an estimate, which text marks.
+// An About is an estimated number, which text marks.
 type About struct{ Of any }
 
 // Money is an amount in US dollars.
 type Money struct {
 	Dollars  float64
-	Decimals int   // that text has
-	Unpriced int64 // things in it without a known price: the amount is a lower bound, or unknown
+	Decimals int   // amount in dollars
+	Unpriced int64 // number of things in it without a known price: the amount is a lower bound, or unknown
 }
 
-// Known reports whether anything of an amount has a known price.
+// Known reports whether anything in an amount has a known price.
 func (m Money) Known() bool { return m.Dollars > 0 || m.Unpriced == 0 }
 
 // String returns the amount, a lower bound with a plus sign.
@@ -154,7 +154,7 @@ func (m Money) String() string {
 // Best is a text that stands out among others: it has a star, and is bold in Markdown.
 type Best string
 
-// Marked returns a cell, marked where it is an estimate.
+// Marked returns a cell, marked if it is an estimate.
 func Marked(estimate bool, cell any) any {
 	if estimate {
 		return About{cell}
@@ -162,7 +162,7 @@ func Marked(estimate bool, cell any) any {
 	return cell
 }
 
-// Unless0 returns a cell, none for 0.
+// Unless0 returns a cell, nil for 0.
 func Unless0[N int | int64 | float64](n N) any {
 	if n == 0 {
 		return nil
@@ -170,7 +170,7 @@ func Unless0[N int | int64 | float64](n N) any {
 	return n
 }
 
-// If returns a cell where there is one.
+// If returns a cell if the condition holds, else nil.
 func If(is bool, cell any) any {
 	if !is {
 		return nil
@@ -178,25 +178,25 @@ func If(is bool, cell any) any {
 	return cell
 }
 
-// A Sheet is a table with what is written around it, of which text and Markdown are written.
+// A Sheet is a table with the text around it, as text and Markdown show it.
 type Sheet struct {
 	Table
-	Lens  string   // of statistics, which begins the title
+	Lens  string   // name of the lens, with which the title begins
 	Title string   // may be empty
 	Above []string // sentences above the table
-	Few   int      // how many of the rows text shows, 0 for all
-	Chart *Chart   // what text shows instead of the rows; other formats have the rows
-	Total any      // a row below them in text; nil for none
+	Few   int      // number of rows that text shows, 0 for all
+	Chart *Chart   // shown by text instead of the rows; other formats have the rows
+	Total any      // row below the others in text; nil for none
 	Notes []string // sentences below the table
 }
 
-// A Chart is a size that changes along a path.
+// A Chart is the course of a size along a path.
 type Chart struct {
 	Bars  []Bar
 	Limit int64 // a limit for bars, 0 if unknown
 }
 
-// A Bar is one of a chart's sizes. Mark is a letter below it, 0 for none.
+// A Bar is one size in a chart. Mark is a letter below it, 0 for none.
 type Bar struct {
 	Size int64
 	Mark byte

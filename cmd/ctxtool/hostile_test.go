@@ -47,12 +47,12 @@ func TestHostile(t *testing.T) {
 		return int64(after.TotalAlloc - before.TotalAlloc), work.Now.Bytes.Load()
 	}
 	if !corpus.Whole() {
-		t.Log("each shape is given to an eighth of the commands; CTXTOOL_WHOLE=1 gives it to all")
+		t.Log("each shape is given to a tenth of the commands; CTXTOOL_WHOLE=1 gives it to all")
 	}
 	for i, shape := range hostileShapes {
 		files := shape.files(t.TempDir(), n)
 		for k, command := range hostileCommands {
-			if !corpus.Whole() && (i+k)%8 > 0 {
+			if !corpus.Whole() && (i+k)%10 > 0 {
 				continue
 			}
 			if !ran[command] { // tables that a process makes once

@@ -19,6 +19,8 @@ func TestUsage(t *testing.T) {
 		{`{"totalTokens":-5}`, Usage{Implausible: "totalTokens"}},
 		{`{"input":"7","cost":{"total":"1"},"x":[{}]}`, Usage{}},
 		{`{"input":7,"input":8,"cost":{"total":8,"totalFromProvider":true},"cost":{"total":0.25}}`, Usage{Input: 8, Cost: Cost{Total: 0.25, Known: true}}},
+		{`{"input":1,"serviceTier":"flex","speed":"fast","inferenceGeo":"us","webSearches":3}`,
+			Usage{Input: 1, Searches: 3, Terms: Terms{"flex", "fast", "us"}}},
 		{`[1]`, Usage{}},
 		{`null`, Usage{}},
 	} {

@@ -97,8 +97,12 @@ func (m Mutant) run(dir string) verdict {
 	var said bytes.Buffer
 	test := exec.Command("go", "test", "-overlay", overlay, "-vet=off", "-timeout", limit, name)
 	test.Stdout, test.Stderr = &said, &said
-	if test.Run() != nil {
-		return dead
+	err := test.Run()
+	switch {
+	case err == nil:
+		return lives
+	case bytes.Contains(said.Bytes(), []byte("[build failed]")): // its tests do not compile
+		return broken
 	}
-	return lives
+	return dead
 }

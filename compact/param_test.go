@@ -95,3 +95,45 @@ func TestPolicyOptions(t *testing.T) {
 		}
 	}
 }
+
+// TestAmounts reads amounts of tokens and shares of a window, at the limits of both.
+func TestAmounts(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want Amount
+		of   int64 // a window of 200
+		ok   bool
+	}{
+		{"", Amount{}, 0, true}, {"1", Amount{Tokens: 1}, 1, true}, {"150k", Amount{Tokens: 150_000}, 150_000, true}, {"80%", Amount{Share: 0.8}, 160, true}, {"100%", Amount{Share: 1}, 200, true},
+		{"0.5%", Amount{Share: 0.005}, 1, true}, {"0", Amount{}, 0, false}, {"0%", Amount{}, 0, false}, {"101%", Amount{}, 0, false}, {"1.5", Amount{}, 0, false}, {"-1", Amount{}, 0, false}, {"x", Amount{}, 0, false},
+		{"1000000000000000", Amount{Tokens: 1e15}, 1e15, true}, {"1000000000000001", Amount{}, 0, false}, {"NaN", Amount{}, 0, false}, {"%", Amount{}, 0, false},
+	} {
+		got, err := ParseAmount("--over", c.text)
+		if got != c.want || got.of(200) != c.of || (err == nil) != c.ok || err != nil && !strings.HasPrefix(err.Error(), fmt.Sprintf("--over %q: ", c.text)) {
+			t.Errorf("%q: %+v, %v", c.text, got, err)
+		}
+	}
+}
+
+// TestPolicyParams: marks tell policies apart by each of their numbers, under the names of a configuration.
+func TestPolicyParams(t *testing.T) {
+	layer := func(change func(p *Policy, l *Layer)) string {
+		p := &Policy{Name: "p", Layers: []Layer{{Pass: &RetryPrune, Options: RetryPrune.Defaults, When: &Trigger{Share: 0.5}}}}
+		change(p, &p.Layers[0])
+		return p.params()
+	}
+	seen := map[string]string{}
+	for name, change := range map[string]func(p *Policy, l *Layer){
+		"plain": func(*Policy, *Layer) {}, "pass": func(_ *Policy, l *Layer) { l.Pass = &Truncate }, "option": func(_ *Policy, l *Layer) { l.MinTokens = 77 }, "switch": func(_ *Policy, l *Layer) { l.IntraTurn = !l.IntraTurn },
+		"trigger": func(_ *Policy, l *Layer) { l.When = &Trigger{Share: 0.25} }, "no trigger": func(_ *Policy, l *Layer) { l.When = nil }, "target": func(p *Policy, _ *Layer) { p.Target = Amount{Tokens: 5} },
+		"share": func(p *Policy, _ *Layer) { p.Target = Amount{Share: 0.5} }, "two": func(p *Policy, l *Layer) { p.Layers = append(p.Layers, *l) },
+	} {
+		text := layer(change)
+		if other, had := seen[text]; had {
+			t.Errorf("%s and %s have the same numbers: %s", name, other, text)
+		}
+		if seen[text] = name; strings.Contains(text, "intraTurn") || strings.Contains(text, "minTokens") || name == "option" && !strings.Contains(text, `"min_tokens":77`) {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+}

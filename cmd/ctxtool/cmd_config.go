@@ -241,7 +241,7 @@ func (e *env) unknownSettings(cmd *cobra.Command) error {
 		}
 		value, from := e.config.Lookup(s.Key)
 		c, _, err := root.Find(is.commands[:1])
-		if err != nil || from != s.Pos.File {
+		if err != nil || from != s.From {
 			continue
 		}
 		if f := c.Flags().Lookup(s.Key); f != nil && e.set(f, value) != nil {
@@ -266,7 +266,7 @@ func notSetting(root *cobra.Command, settings map[string]*setting, s config.Set)
 	case gsh || s.Variable:
 		return nil
 	}
-	return &sessionfmt.Error{Pos: s.Pos, Err: fmt.Errorf("unknown setting %q", sessionfmt.Quote(s.Key)), Hint: hint}
+	return &sessionfmt.Error{Pos: s.Pos(), Err: fmt.Errorf("unknown setting %q", sessionfmt.Quote(s.Key)), Hint: hint}
 }
 
 // readConfig reads the configuration of a command. Flags override the environment, which

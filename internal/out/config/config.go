@@ -23,23 +23,18 @@ import (
 // A Config holds configuration files and the environment (CTXTOOL_...), which overrides them.
 type Config struct {
 	getenv func(key string) string
-	files  []layer // later ones override
+	files  []*layer // later ones override
 }
 
-// A layer is one configuration file. Viper changes keys to lower case; tables keeps the
-// names of models and policies as they are.
+// A layer is one configuration file, decoded once. Viper changes the keys of settings to lower case; the names of
+// models and policies stay as they are.
 type layer struct {
-	name   string
-	v      *viper.Viper
-	policy string         // whose own file it is: it counts where that policy is asked for
-	lines  map[string]int // of its settings
-	tables
-}
-
-// tables are the tables of a configuration file whose keys are names.
-type tables struct {
-	Models   map[string]map[string]any
-	Policies map[string]policyTable
+	name     string
+	text     []byte
+	settings *viper.Viper // with empty texts for models and policies
+	models   map[string]map[string]any
+	policies map[string]policyTable
+	policy   string // whose own file it is: it counts where that policy is asked for
 }
 
 // mostBytes is how large a configuration file may be.
@@ -96,9 +91,9 @@ func (c *Config) AddGSH(disk sessionfmt.Disk, dirs ...string) error {
 		if err := toml.Unmarshal(data, &file); err != nil {
 			return broken(name, err)
 		}
-		l := layer{name: name, v: viper.New(), policy: compact.GSHPolicy.Name}
-		c.files = append([]layer{l}, c.files...)
-		return l.v.MergeConfigMap(map[string]any{"context": file.Context})
+		l := &layer{name: name, text: data, settings: viper.New(), policy: compact.GSHPolicy.Name}
+		c.files = append([]*layer{l}, c.files...)
+		return l.settings.MergeConfigMap(map[string]any{"context": file.Context})
 	}
 	return nil
 }
@@ -120,44 +115,56 @@ func broken(name string, err error) error {
 	return &sessionfmt.Error{Pos: pos, Err: err}
 }
 
-func readLayer(disk sessionfmt.Disk, name string, named bool) (l layer, err error) {
-	data, err := read(disk, name, named)
+func readLayer(disk sessionfmt.Disk, name string, named bool) (l *layer, err error) {
+	l = &layer{name: name, settings: viper.New()}
+	if l.text, err = read(disk, name, named); err != nil {
+		return nil, err
+	}
 	var file map[string]any
-	if err == nil {
-		err = toml.Unmarshal(data, &file)
+	if err := toml.Unmarshal(l.text, &file); err != nil {
+		return nil, err
 	}
-	if err != nil {
-		return l, err
+	for key, v := range file {
+		switch strings.ToLower(key) {
+		case "models":
+			err = l.readModels(v)
+		case "policies":
+			err = l.readPolicies(v)
+		default:
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		file[key] = ""
 	}
-	d := toml.NewDecoder(bytes.NewReader(data)) // again: viper would change names to lower case
-	d.DisallowUnknownFields()
-	var strict *toml.StrictMissingError
-	l.lines = map[string]int{}
-	if err = d.Decode(&l.tables); errors.As(err, &strict) {
-		err = nil
-		for _, missing := range strict.Errors { // other keys are settings
-			key := missing.Key()
-			line, _ := missing.Position()
-			if key[0] == "policies" {
-				return l, &sessionfmt.Error{Pos: sessionfmt.Pos{Line: line},
-					Err: fmt.Errorf("unknown key %s", strings.Join(key, "."))}
-			}
-			for k := range key {
-				name := strings.ToLower(strings.Join(key[:k+1], "."))
-				l.lines[name] = cmp.Or(l.lines[name], line)
+	return l, l.settings.MergeConfigMap(file)
+}
+
+// line returns the line of a key, or of the table that it is in, 0 for one that the file does not have. Only messages
+// need it, so the file is read again for it.
+func (l *layer) line(key string) int {
+	lines := map[string]int{} // by key in lower case
+	// of keys that the target does not have, the decoder reports the places
+	for _, target := range []any{new(struct{ Models, Policies map[string]struct{} }), new(struct{})} {
+		d := toml.NewDecoder(bytes.NewReader(l.text))
+		d.DisallowUnknownFields()
+		var missing *toml.StrictMissingError
+		if !errors.As(d.Decode(target), &missing) {
+			continue
+		}
+		for _, of := range missing.Errors {
+			line, _ := of.Position()
+			for k := range of.Key() {
+				name := strings.ToLower(strings.Join(of.Key()[:k+1], "."))
+				lines[name] = cmp.Or(lines[name], line)
 			}
 		}
 	}
-	if err != nil {
-		return l, err
+	for key = strings.ToLower(key); key != "" && lines[key] == 0; {
+		key = key[:max(0, strings.LastIndexByte(key, '.'))]
 	}
-	for key := range file {
-		if key == "models" || key == "policies" {
-			file[key] = "" // they are in the tables
-		}
-	}
-	l.name, l.v = name, viper.New()
-	return l, l.v.MergeConfigMap(file)
+	return lines[key]
 }
 
 // Lookup returns the value of a setting in the syntax of flags, and the variable or file that
@@ -180,7 +187,7 @@ func (c *Config) Pos(key string) sessionfmt.Pos {
 	pos := sessionfmt.Pos{File: from}
 	for _, l := range c.files {
 		if l.name == from {
-			pos.Line = cmp.Or(l.lines[key], l.lines[gshKey(key)])
+			pos.Line = cmp.Or(l.line(key), l.line(gshKey(key)))
 		}
 	}
 	return pos
@@ -189,8 +196,18 @@ func (c *Config) Pos(key string) sessionfmt.Pos {
 // A Set is a setting that a file or a variable sets, or something else that stands there.
 type Set struct {
 	Key      string // as in the file; that of a variable in the syntax of flags
-	Pos      sessionfmt.Pos
-	Variable bool // of the environment
+	From     string // the variable or file
+	Variable bool   // of the environment
+	layer    *layer // the file
+}
+
+// Pos returns where the setting is.
+func (s *Set) Pos() sessionfmt.Pos {
+	pos := sessionfmt.Pos{File: s.From}
+	if s.layer != nil {
+		pos.Line = s.layer.line(s.Key)
+	}
+	return pos
 }
 
 // prefix begins the names of all variables that set something.
@@ -202,38 +219,37 @@ func (c *Config) Sets(environ []string) (all []Set) {
 		if l.policy != "" {
 			continue // the file of another program
 		}
-		for _, key := range slices.Sorted(maps.Keys(l.v.AllSettings())) {
+		for _, key := range slices.Sorted(maps.Keys(l.settings.AllSettings())) {
 			switch key {
 			case "models", "policies":
 			case "context":
-				for _, name := range slices.Sorted(maps.Keys(l.v.GetStringMap(key))) {
+				for _, name := range slices.Sorted(maps.Keys(l.settings.GetStringMap(key))) {
 					of := key + "." + name
 					if setting := strings.ReplaceAll(name, "_", "-"); gshKey(setting) == of {
 						continue
 					}
-					pos := sessionfmt.Pos{File: l.name, Line: cmp.Or(l.lines[of], l.lines[key])}
-					all = append(all, Set{Key: of, Pos: pos})
+					all = append(all, Set{Key: of, From: l.name, layer: l})
 				}
 			default:
-				all = append(all, Set{Key: key, Pos: sessionfmt.Pos{File: l.name, Line: l.lines[key]}})
+				all = append(all, Set{Key: key, From: l.name, layer: l})
 			}
 		}
 	}
 	for _, v := range slices.Sorted(slices.Values(environ)) {
 		if name, text, _ := strings.Cut(v, "="); strings.HasPrefix(name, prefix) && text != "" {
 			key := strings.ToLower(strings.ReplaceAll(name[len(prefix):], "_", "-"))
-			all = append(all, Set{Key: key, Pos: sessionfmt.Pos{File: name}, Variable: true})
+			all = append(all, Set{Key: key, From: name, Variable: true})
 		}
 	}
 	return all
 }
 
 // get returns the value of a key in the file, or of gsh's name for it.
-func (l layer) get(key string) (v any, set bool) {
-	if own := gshKey(key); own != "" && !l.v.IsSet(key) {
+func (l *layer) get(key string) (v any, set bool) {
+	if own := gshKey(key); own != "" && !l.settings.IsSet(key) {
 		key = own
 	}
-	return l.v.Get(key), l.v.IsSet(key)
+	return l.settings.Get(key), l.settings.IsSet(key)
 }
 
 // gshKey returns gsh's name for a setting (docs/policies.md 2.1), or "".
@@ -301,29 +317,29 @@ func (c *Config) Rows(defaults map[string]string) (rows []Row) {
 			value, from = defaults[name], "default"
 		}
 		row := Row{Key: name, Value: value, From: from}
-		if k := slices.IndexFunc(c.files, func(l layer) bool { return l.name == from }); k >= 0 &&
+		if k := slices.IndexFunc(c.files, func(l *layer) bool { return l.name == from }); k >= 0 &&
 			name != "ambient-commands" {
 			row.Policy = c.files[k].policy
 		}
 		rows = append(rows, row)
 	}
 	for _, l := range c.files {
-		for _, key := range slices.Sorted(maps.Keys(l.v.AllSettings())) {
+		for _, key := range slices.Sorted(maps.Keys(l.settings.AllSettings())) {
 			_, known := defaults[key]
 			switch {
 			case key == "models":
-				for _, model := range slices.Sorted(maps.Keys(l.Models)) {
-					rows = append(rows, Row{Key: fmt.Sprintf("models.%q", model), Value: settingText(l.Models[model]),
+				for _, model := range slices.Sorted(maps.Keys(l.models)) {
+					rows = append(rows, Row{Key: fmt.Sprintf("models.%q", model), Value: settingText(l.models[model]),
 						From: l.name})
 				}
 			case key == "policies":
-				for _, name := range slices.Sorted(maps.Keys(l.Policies)) {
-					rows = append(rows, Row{Key: "policies." + name, Value: l.Policies[name].String(), From: l.name})
+				for _, name := range slices.Sorted(maps.Keys(l.policies)) {
+					rows = append(rows, Row{Key: "policies." + name, Value: l.policies[name].String(), From: l.name})
 				}
 			case key == "context":
 				rows = append(rows, l.contextRows(defaults)...)
 			case !known:
-				rows = append(rows, Row{Key: key, Value: settingText(l.v.Get(key)), From: l.name, Unknown: true})
+				rows = append(rows, Row{Key: key, Value: settingText(l.settings.Get(key)), From: l.name, Unknown: true})
 			}
 		}
 	}
@@ -331,8 +347,8 @@ func (c *Config) Rows(defaults map[string]string) (rows []Row) {
 }
 
 // contextRows returns the keys of a file's table [context] that no command reads.
-func (l layer) contextRows(defaults map[string]string) (rows []Row) {
-	table := l.v.GetStringMap("context")
+func (l *layer) contextRows(defaults map[string]string) (rows []Row) {
+	table := l.settings.GetStringMap("context")
 	for _, key := range slices.Sorted(maps.Keys(table)) {
 		name := strings.ReplaceAll(key, "_", "-")
 		if _, known := defaults[name]; !known || gshKey(name) != "context."+key {

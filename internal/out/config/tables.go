@@ -12,12 +12,62 @@ import (
 	"ctxtool/sessionfmt"
 )
 
+// readModels reads the tables models."provider/id".
+func (l *layer) readModels(v any) error {
+	l.models = map[string]map[string]any{}
+	return l.eachTable("models", v, func(name string, t map[string]any) error {
+		l.models[name] = t
+		return nil
+	})
+}
+
+// readPolicies reads the tables policies.NAME.
+func (l *layer) readPolicies(v any) error {
+	l.policies = map[string]policyTable{}
+	return l.eachTable("policies", v, func(name string, from map[string]any) error {
+		var t policyTable
+		for _, key := range slices.Sorted(maps.Keys(from)) {
+			at := "policies." + name + "." + key
+			if ok, is := t.set(strings.ToLower(key), from[key]); is == "" {
+				return l.wrong(at, "unknown key %s", at)
+			} else if !ok {
+				return l.wrong(at, "%s: must be %s", at, is)
+			}
+		}
+		l.policies[name] = t
+		return nil
+	})
+}
+
+// eachTable passes the tables in a table, by name.
+func (l *layer) eachTable(key string, v any, see func(name string, t map[string]any) error) error {
+	all, ok := v.(map[string]any)
+	if !ok {
+		return l.wrong(key, "%s: must be a table", key)
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		t, ok := all[name].(map[string]any)
+		if !ok {
+			return l.wrong(key+"."+name, "%s.%s: must be a table", key, name)
+		}
+		if err := see(name, t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wrong returns an error at the line of a key.
+func (l *layer) wrong(key, format string, args ...any) error {
+	return &sessionfmt.Error{Pos: sessionfmt.Pos{Line: l.line(key)}, Err: fmt.Errorf(format, args...)}
+}
+
 // Models returns the table of models with those of the configuration: each is a table
 // models."provider/id" with the keys of the built-in table.
 func (c *Config) Models() (*models.Table, error) {
 	t := models.Builtin()
 	for _, l := range c.files {
-		for _, name := range slices.Sorted(maps.Keys(l.Models)) {
+		for _, name := range slices.Sorted(maps.Keys(l.models)) {
 			provider, id, ok := strings.Cut(name, "/")
 			if !ok {
 				return nil, fmt.Errorf("configuration: models.%q: must be provider/id", name)
@@ -26,7 +76,7 @@ func (c *Config) Models() (*models.Table, error) {
 			if m.Provider != provider || m.ID != id {
 				m = models.Model{Provider: provider, ID: id}
 			}
-			if err := decodeModel(l.Models[name], &m); err != nil {
+			if err := decodeModel(l.models[name], &m); err != nil {
 				return nil, fmt.Errorf("%s: models.%q: %w", l.name, name, err)
 			}
 			t = t.With(m)
@@ -37,7 +87,7 @@ func (c *Config) Models() (*models.Table, error) {
 
 // HasModel reports whether a file sets a field of a model.
 func (c *Config) HasModel(m models.Model) bool {
-	return slices.ContainsFunc(c.files, func(l layer) bool { return l.Models[m.Provider+"/"+m.ID] != nil })
+	return slices.ContainsFunc(c.files, func(l *layer) bool { return l.models[m.Provider+"/"+m.ID] != nil })
 }
 
 // decodeModel reads the keys of one configured model.
@@ -77,6 +127,33 @@ type policyTable struct {
 	Layers  []layerTable
 }
 
+// set sets a field from TOML. ok is false if the value is not what the key requires: is, empty for an unknown key.
+func (t *policyTable) set(key string, v any) (ok bool, is string) {
+	switch key {
+	case "about":
+		t.About, ok = v.(string)
+		return ok, "a text"
+	case "like":
+		t.Like, ok = v.(string)
+		return ok, "a text"
+	case "counter":
+		t.Counter, ok = v.(string)
+		return ok, "a text"
+	case "window":
+		t.Window, ok = v.(int64)
+		return ok, "a whole number"
+	case "layers":
+		list, ok := v.([]any)
+		for _, one := range list {
+			layer, is := one.(map[string]any)
+			ok = ok && is
+			t.Layers = append(t.Layers, layer)
+		}
+		return ok, "a list of tables"
+	}
+	return false, ""
+}
+
 // A layerTable is a layer of a policy: its `pass`, the options of that ([compact.Pass.Params], with _
 // for -), `patterns`, and when it runs: `over` an amount, tokens or a share of the window with %, or
 // with less than a `reserve` of tokens left of it.
@@ -87,11 +164,11 @@ type layerTable map[string]any
 func (c *Config) Policies() (own []*compact.Policy, err error) {
 	for k := len(c.files) - 1; k >= 0; k-- {
 		l := c.files[k]
-		for _, name := range slices.Sorted(maps.Keys(l.Policies)) {
+		for _, name := range slices.Sorted(maps.Keys(l.policies)) {
 			if slices.ContainsFunc(own, func(p *compact.Policy) bool { return p.Name == name }) {
 				continue
 			}
-			p, err := l.Policies[name].policy(name)
+			p, err := l.policies[name].policy(name)
 			if err != nil {
 				return nil, sessionfmt.Errorf("policies.%s: %w", name, err).In(l.name)
 			}

@@ -368,7 +368,7 @@ func (p *CostPart) kindSheet() table.Sheet {
 
 // String names the calls, and why they have no cost.
 func (n *UnpricedCalls) String() string {
-	calls := phrase.Count(int(n.Calls), "call") + " of " + n.Model
+	calls := phrase.Count(int(n.Calls), "call") + cmp.Or(phrase.If(n.Model != "", " of %s", n.Model), " without a model")
 	if n.Of == noUsage {
 		return calls + ": no recorded usage"
 	}

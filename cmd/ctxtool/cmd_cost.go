@@ -53,7 +53,7 @@ func runCost(e *env, o *costOptions, args []string) error {
 	}
 	o.arrange = func(sheets []table.Sheet) []table.Sheet {
 		s := &sheets[0]
-		if s.Empty() {
+		if s.Empty() && o.format != "csv" {
 			return nil // a note says so
 		}
 		s.Above = append(s.Above, o.span(zone))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"io"
@@ -43,6 +44,11 @@ func TestForms(t *testing.T) {
 	for _, name := range []string{"s.jsonl", "dir/a.jsonl", "dir/b.jsonl"} {
 		must.Do(os.WriteFile(filepath.Join(dir, name), demo, 0o600))
 	}
+	header, _, _ := bytes.Cut(demo, []byte("\n"))
+	must.Do(os.MkdirAll(filepath.Join(dir, "nothing"), 0o700))
+	for _, name := range []string{"none.jsonl", "nothing/none.jsonl"} {
+		must.Do(os.WriteFile(filepath.Join(dir, name), append(header, '\n'), 0o600))
+	}
 	if r := ranIn(dir, "reduce", "--pass", "truncate:max=20", "s.jsonl", "-o", "undo.jsonl"); r.status != exitOK {
 		t.Fatal(&r.stderr)
 	}
@@ -71,6 +77,11 @@ func TestForms(t *testing.T) {
 			r := ranIn(dir, commandLine(words, "S", "s.jsonl", "DIR", "dir", "UNDO", "undo.jsonl")...)
 			if r.status > exitFound {
 				t.Errorf("%s: status %d: %s", words, r.status, &r.stderr)
+			}
+			// A session without entries has an answer, or an error.
+			none := ranIn(dir, commandLine(words, "S", "none.jsonl", "DIR", "nothing", "UNDO", "none.jsonl")...)
+			if none.status > exitFound && none.stderr.Len() == 0 {
+				t.Errorf("%s without entries: status %d, and no message", words, none.status)
 			}
 			values := json.NewDecoder(&r.stdout)
 			for err = nil; err == nil && strings.Contains(form, "json"); {

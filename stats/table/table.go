@@ -53,10 +53,10 @@ type Column[T any] struct {
 	Style  func(cell string) string // terminal code of a cell; nil for plain text
 }
 
-// A Table is rows of any type, and their columns.
+// A Table is rows of any type, and their columns. Its zero value is empty.
 type Table struct {
 	Columns []Column[any]
-	Rows    iter.Seq[any] // rows made while they are read; text reads them twice
+	Rows    iter.Seq[any] // made as they are read, and read twice by text; nil for none
 }
 
 // Of returns the table of a list.
@@ -102,6 +102,9 @@ func Within[T, P any](part func(row T) *P, none any, columns ...Column[*P]) (all
 
 // Cells yields the cells of each row.
 func (t Table) Cells(yield func([]any) bool) {
+	if t.Rows == nil {
+		return
+	}
 	cells := make([]any, len(t.Columns))
 	for row := range t.Rows {
 		for i, c := range t.Columns {
@@ -115,7 +118,7 @@ func (t Table) Cells(yield func([]any) bool) {
 
 // Empty reports whether there are no rows.
 func (t Table) Empty() bool {
-	for range t.Rows {
+	for range t.Cells {
 		return false
 	}
 	return true

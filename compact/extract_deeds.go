@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ctxtool/internal/base/sorting"
 	"ctxtool/internal/read/activity"
 	"ctxtool/internal/read/phrase"
 	"ctxtool/sessionfmt/jsonl"
@@ -255,7 +256,7 @@ func (x *extractor) facts() *Facts {
 		}
 		f.Files = append(f.Files, *one)
 	}
-	slices.SortStableFunc(f.Files, func(a, b FileFact) int { return b.Changes - a.Changes })
+	sorting.By(f.Files, func(a, b FileFact) int { return b.Changes - a.Changes })
 	for _, c := range slices.Sorted(maps.Keys(x.runs)) {
 		f.Commands = append(f.Commands, *x.runs[c])
 	}

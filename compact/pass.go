@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"ctxtool/internal/base/sorting"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
@@ -442,7 +443,7 @@ func (w *Work) report(p *Pass) *PassReport {
 	for _, c := range w.Changes {
 		r.Touched = append(r.Touched, Touch{c.Message, c.Block, c.Pass, c.Was, c.Now})
 	}
-	slices.SortStableFunc(r.Touched, func(a, b Touch) int {
+	sorting.By(r.Touched, func(a, b Touch) int {
 		return cmp.Or(a.Ref-b.Ref, int(a.Block-b.Block))
 	})
 	if len(w.Changes) == 0 {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"ctxtool/internal/base/sorting"
 	"ctxtool/internal/read/activity"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt/jsonl"
@@ -264,7 +265,7 @@ func (w *Work) intraTurn(found []candidate) (few []candidate) {
 			break
 		}
 	}
-	slices.SortStableFunc(found, func(a, b candidate) int { return a.messages[0] - b.messages[0] })
+	sorting.By(found, func(a, b candidate) int { return a.messages[0] - b.messages[0] })
 	for _, c := range found {
 		if c.messages[0] < start || c.messages[len(c.messages)-1] >= last {
 			continue

@@ -2,6 +2,7 @@ package migrate
 
 import (
 	"cmp"
+	"ctxtool/internal/base/sorting"
 	"ctxtool/replay"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
@@ -50,7 +51,7 @@ func (p *Plan) decide() error {
 		return err
 	}
 	p.Turned = len(p.turn)
-	slices.SortFunc(p.Native, func(a, b sessionfmt.Finding) int { return a.Line - b.Line })
+	sorting.By(p.Native, func(a, b sessionfmt.Finding) int { return a.Line - b.Line })
 	if p.Compaction == Transform && p.Turned > 0 {
 		return p.grow()
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"ctxtool/internal/base/sorting"
 	"ctxtool/sessionfmt/dialect"
 )
 
@@ -219,7 +220,7 @@ func (f *findings) join(part findings) {
 // all returns the findings in order of line, and how many more there were.
 func (f *findings) all() []Finding {
 	list := f.list
-	slices.SortStableFunc(list, func(a, b Finding) int { return a.Line - b.Line })
+	sorting.By(list, func(a, b Finding) int { return a.Line - b.Line })
 	if f.more > 0 {
 		list = append(list, newFinding("more", 0, "", "%d more findings, not listed", f.more))
 	}

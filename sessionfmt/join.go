@@ -5,8 +5,9 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
+
+	"ctxtool/internal/base/sorting"
 )
 
 // A part is the beginning of a file that has lines of a session, or all of it.
@@ -118,7 +119,7 @@ func (s *Session) placed(found []Finding) []Finding {
 			f.File = ""
 		}
 	}
-	slices.SortStableFunc(found, func(a, b Finding) int {
+	sorting.By(found, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
 	})
 	return found

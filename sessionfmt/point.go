@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ctxtool/internal/base/sorting"
 	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -216,7 +217,7 @@ func (s *Session) nearest(point string, labels map[string]int) []string {
 			add(s.ID(i))
 		}
 	}
-	slices.SortFunc(all, func(a, b near) int { return cmp.Or(a.far-b.far, cmp.Compare(a.name, b.name)) })
+	sorting.By(all, func(a, b near) int { return cmp.Or(a.far-b.far, cmp.Compare(a.name, b.name)) })
 	var names []string
 	for _, n := range all[:min(3, len(all))] {
 		names = append(names, Quote(n.name))

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"ctxtool/internal/base/sorting"
 	"ctxtool/internal/read/phrase"
 	"ctxtool/replay"
 	"ctxtool/replay/models"
@@ -269,7 +270,7 @@ func (p *BytesPart) readDisk(s *sessionfmt.Session) error {
 }
 
 func (p *BytesPart) orderDisk() {
-	slices.SortStableFunc(p.Disk, func(a, b DiskBytes) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	sorting.By(p.Disk, func(a, b DiskBytes) int { return cmp.Compare(b.Bytes, a.Bytes) })
 }
 
 // storeLine adds the content of one line, without counting anything twice.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"ctxtool/internal/base/sorting"
 	"ctxtool/internal/read/phrase"
 	"ctxtool/replay"
 	"ctxtool/replay/models"
@@ -113,7 +114,7 @@ func (p *CalibrationPart) of(model models.Ref) *Calibration {
 }
 
 func (p *CalibrationPart) sort() {
-	slices.SortFunc(p.Models, func(a, b Calibration) int {
+	sorting.By(p.Models, func(a, b Calibration) int {
 		return cmp.Or(b.Requests-a.Requests, cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.Model, b.Model))
 	})
 }
@@ -335,7 +336,7 @@ func (g *calibrationGroup) slopes(all []slope) []slope {
 		return all
 	}
 	by := slices.Clone(g.requests)
-	slices.SortStableFunc(by, func(a, b fitRequest) int { return cmp.Compare(a.counted, b.counted) })
+	sorting.By(by, func(a, b fitRequest) int { return cmp.Compare(a.counted, b.counted) })
 	half := (len(by) + 1) / 2
 	for i := range len(by) - half {
 		a, b := by[i], by[i+half]
@@ -348,7 +349,7 @@ func (g *calibrationGroup) slopes(all []slope) []slope {
 
 // middle returns the weighted median.
 func middle(all []slope) float64 {
-	slices.SortFunc(all,
+	sorting.By(all,
 		func(a, b slope) int { return cmp.Or(cmp.Compare(a.slope, b.slope), cmp.Compare(a.weight, b.weight)) })
 	whole := 0.0
 	for _, s := range all {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"ctxtool/internal/base/sorting"
 	"ctxtool/replay"
 	"ctxtool/replay/models"
 	"ctxtool/replay/weigh"
@@ -200,7 +201,7 @@ func (p *ContextPart) category(category, name string) *ContextCategory {
 // order sorts the categories, the largest of each first, and computes their shares of the
 // window.
 func (p *ContextPart) order() {
-	slices.SortStableFunc(p.Categories, func(a, b ContextCategory) int {
+	sorting.By(p.Categories, func(a, b ContextCategory) int {
 		return cmp.Or(
 			slices.Index(categories, a.Category)-slices.Index(categories, b.Category),
 			b.Tokens-a.Tokens, cmp.Compare(a.Name, b.Name))

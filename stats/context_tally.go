@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"ctxtool/internal/base/sorting"
 	"ctxtool/internal/read/activity"
 	"ctxtool/replay"
 	"ctxtool/replay/prompt"
@@ -413,7 +414,7 @@ func (p *ContextPart) orderOffers() {
 		o := &p.Offered[i]
 		o.Tokens = (o.Total + o.Requests/2) / o.Requests
 	}
-	slices.SortStableFunc(p.Offered, func(a, b Offer) int {
+	sorting.By(p.Offered, func(a, b Offer) int {
 		return cmp.Or(
 			slices.Index(offerKinds, a.Kind)-slices.Index(offerKinds, b.Kind),
 			min(a.Used, 1)-min(b.Used, 1), b.Total-a.Total, cmp.Compare(a.Name, b.Name))

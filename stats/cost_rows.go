@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"ctxtool/internal/base/sorting"
 	"ctxtool/internal/read/phrase"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
@@ -112,7 +113,7 @@ func (p *CostPart) row(k CostKeys) int {
 // expensive first.
 func (p *CostPart) order() {
 	inTime := len(p.By) > 0 && slices.Contains([]string{"day", "week", "month"}, p.By[0])
-	slices.SortFunc(p.Rows, func(a, b CostRow) int {
+	sorting.By(p.Rows, func(a, b CostRow) int {
 		c := 0
 		if !inTime {
 			c = cmp.Or(cmp.Compare(b.Cost.Total, a.Cost.Total), cmp.Compare(b.Tokens.Total, a.Tokens.Total))

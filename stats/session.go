@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"ctxtool/internal/base/sorting"
 	"ctxtool/internal/lens/survival"
 	"ctxtool/internal/read/outline"
 	"ctxtool/internal/read/phrase"
@@ -283,10 +284,10 @@ func (p *SessionPart) add(file string, one *SessionPart) {
 // sort puts the largest first. Nothing may be added after that.
 func (p *SessionPart) sort() {
 	p.modelAt, p.toolAt = nil, nil
-	slices.SortFunc(p.Models, func(a, b ModelCount) int {
+	sorting.By(p.Models, func(a, b ModelCount) int {
 		return cmp.Or(b.Requests-a.Requests, cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.Model, b.Model))
 	})
-	slices.SortFunc(p.Tools, func(a, b ToolCount) int { return cmp.Or(b.Calls-a.Calls, cmp.Compare(a.Tool, b.Tool)) })
+	sorting.By(p.Tools, func(a, b ToolCount) int { return cmp.Or(b.Calls-a.Calls, cmp.Compare(a.Tool, b.Tool)) })
 }
 
 func (p *SessionPart) sheets() []table.Sheet {

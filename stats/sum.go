@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+
+	"ctxtool/internal/base/sorting"
 )
 
 // addUp adds the numbers of a struct to those of another of the same type, including those in its structs and
@@ -67,7 +69,7 @@ func filed[T any](all, one []T, file string, of func(*T) *string) []T {
 
 // largest holds at most n elements of a list, sorted; of equal ones the first comes first.
 func largest[T any](list []T, n int, size func(T) int) []T {
-	slices.SortStableFunc(list, func(a, b T) int { return cmp.Compare(size(b), size(a)) })
+	sorting.By(list, func(a, b T) int { return cmp.Compare(size(b), size(a)) })
 	return list[:min(len(list), n)]
 }
 

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"ctxtool/internal/base/parallel"
+	"ctxtool/internal/base/sorting"
 	"ctxtool/internal/lens/redact"
 	"ctxtool/internal/out/browse"
 	"ctxtool/internal/out/html"
@@ -300,7 +301,7 @@ func (b *browsed) sessions(w *bufio.Writer, r *http.Request, flush func()) error
 			written[f.path] = info.ModTime()
 		}
 	}
-	slices.SortStableFunc(files, func(x, y listedFile) int { return written[y.path].Compare(written[x.path]) })
+	sorting.By(files, func(x, y listedFile) int { return written[y.path].Compare(written[x.path]) })
 	files = slices.DeleteFunc(files, func(f listedFile) bool { return f.part && b.without })
 	opt := stats.Options{By: []string{"day", "project", "agent"}, Zone: b.zone, Open: b.opened(r, 1),
 		NoSubAgents: b.without}

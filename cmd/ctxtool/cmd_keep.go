@@ -1,6 +1,7 @@
 package main
 
 import (
+	"ctxtool/internal/base/sorting"
 	"ctxtool/internal/out/show"
 	"ctxtool/internal/read/keep"
 	"ctxtool/internal/read/store"
@@ -8,7 +9,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 )
@@ -133,6 +133,6 @@ func (o *keepOptions) files(e *env, args []string) (files []listedFile, err erro
 			add(f.File(), f.File() != f.Name)
 		}
 	}
-	slices.SortFunc(files, func(a, b listedFile) int { return strings.Compare(a.path, b.path) })
+	sorting.By(files, func(a, b listedFile) int { return strings.Compare(a.path, b.path) })
 	return files, nil
 }

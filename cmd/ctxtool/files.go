@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"ctxtool/internal/base/parallel"
+	"ctxtool/internal/base/sorting"
 	"ctxtool/internal/lens/baseline"
 	"ctxtool/internal/out/show"
 	"ctxtool/internal/out/terminal"
@@ -80,7 +81,7 @@ func (e *env) listing(args []string, list func(store.Store) ([]store.File, error
 // byPath returns the files in the order of their paths, without duplicates. A call that
 // several files have is counted in the first.
 func byPath(files []listedFile) []listedFile {
-	slices.SortStableFunc(files,
+	sorting.By(files,
 		func(a, b listedFile) int { return cmp.Compare(filepath.Clean(a.path), filepath.Clean(b.path)) })
 	return slices.CompactFunc(files,
 		func(a, b listedFile) bool { return filepath.Clean(a.path) == filepath.Clean(b.path) })

@@ -3,8 +3,8 @@ package cache
 import (
 	"cmp"
 	"iter"
-	"slices"
 
+	"ctxtool/internal/base/sorting"
 	"ctxtool/replay/ledger"
 	"ctxtool/replay/models"
 	"ctxtool/replay/origin"
@@ -232,7 +232,7 @@ func lossesBy(all []Loss, name func(*Break) string) (sums []Loss) {
 }
 
 func worstFirst(all []Loss) {
-	slices.SortStableFunc(all, func(a, b Loss) int {
+	sorting.By(all, func(a, b Loss) int {
 		return cmp.Or(cmp.Compare(b.Cost, a.Cost), cmp.Compare(b.Tokens, a.Tokens))
 	})
 }

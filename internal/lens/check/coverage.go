@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 
+	"ctxtool/internal/base/sorting"
 	"ctxtool/internal/read/dialect/pi"
 	"ctxtool/internal/read/fields"
 	"ctxtool/sessionfmt"
@@ -91,7 +92,7 @@ func (w *coverage) found(at []byte, v jsonl.Value, known bool) {
 
 // Sorted returns the coverage with what is new first, then what takes most room.
 func (c *Coverage) Sorted() Coverage {
-	slices.SortStableFunc(c.Fields, func(a, b Field) int {
+	sorting.By(c.Fields, func(a, b Field) int {
 		if a.Known != b.Known {
 			return map[bool]int{false: -1, true: 1}[a.Known]
 		}

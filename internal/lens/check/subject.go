@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"hash/maphash"
-	"slices"
 	"sync"
 	"time"
 
+	"ctxtool/internal/base/sorting"
 	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/dialect"
@@ -138,7 +138,7 @@ func (x *subject) run(s *sessionfmt.Session) {
 		r.Findings = append(r.Findings, Finding{Code: "more", Severity: Info, File: r.File,
 			Text: fmt.Sprintf("%d more findings, not listed", x.more)})
 	}
-	slices.SortStableFunc(r.Findings, func(a, b Finding) int { // those of the file itself come first
+	sorting.By(r.Findings, func(a, b Finding) int { // those of the file itself come first
 		if a.File != b.File && (a.File == r.File || b.File == r.File) {
 			return map[bool]int{true: -1, false: 1}[a.File == r.File]
 		}

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"slices"
 
+	"ctxtool/internal/base/sorting"
 	"ctxtool/internal/lens/cache"
 	"ctxtool/internal/lens/check"
 	"ctxtool/internal/read/phrase"
@@ -150,7 +151,7 @@ func Examine(name string, opt Options) (*Report, error) {
 	x.figures(r)
 	damage.Rename(x.Ref)
 	x.Lines = append(damaged(damage), x.Lines...)
-	slices.SortStableFunc(x.Lines, func(a, b Line) int { return cmp.Compare(b.weight, a.weight) })
+	sorting.By(x.Lines, func(a, b Line) int { return cmp.Compare(b.weight, a.weight) })
 	return x.Report, nil
 }
 

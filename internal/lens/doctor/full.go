@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ctxtool/compact"
+	"ctxtool/internal/base/sorting"
 	"ctxtool/internal/read/phrase"
 	"ctxtool/stats"
 )
@@ -114,5 +115,5 @@ func (x *exam) fills() {
 		x.Fills[k].Tokens += in.Tokens
 	}
 	x.Fills = slices.DeleteFunc(x.Fills, func(f Fill) bool { return f.Tokens <= 0 || f.Category == "ephemeral" })
-	slices.SortStableFunc(x.Fills, func(a, b Fill) int { return b.Tokens - a.Tokens })
+	sorting.By(x.Fills, func(a, b Fill) int { return b.Tokens - a.Tokens })
 }

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"cmp"
+	"ctxtool/internal/base/sorting"
 	"ctxtool/stats"
 	"slices"
 )
@@ -122,5 +123,5 @@ func (s *Store) finish() {
 			}
 		}
 	}
-	slices.SortStableFunc(s.Projects, func(a, b Project) int { return cmp.Compare(b.weight, a.weight) })
+	sorting.By(s.Projects, func(a, b Project) int { return cmp.Compare(b.weight, a.weight) })
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"ctxtool/internal/base/sorting"
 	"ctxtool/sessionfmt"
 	"ctxtool/stats"
 )
@@ -196,7 +197,7 @@ func (g *Gate) Judge(sum *stats.Report) (*Report, error) {
 	if g.sessions > 0 {
 		g.judge(sum, func(f *Figure) bool { return f.Scope < eachSession })
 	}
-	slices.SortStableFunc(g.verdicts, func(a, b Verdict) int {
+	sorting.By(g.verdicts, func(a, b Verdict) int {
 		return cmp.Or(cmp.Compare(slices.Index(states, a.State), slices.Index(states, b.State)),
 			cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.order, b.order))
 	})

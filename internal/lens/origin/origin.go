@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"ctxtool/internal/base/parallel"
+	"ctxtool/internal/base/sorting"
 	"ctxtool/internal/read/linediff"
 	"ctxtool/internal/read/phrase"
 	"ctxtool/sessionfmt"
@@ -221,7 +222,7 @@ func (r *Repo) trace(commit, path string, text *string) (*traced, error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(t.history, func(a, b version) int { return cmp.Compare(b.at, a.at) })
+	sorting.By(t.history, func(a, b version) int { return cmp.Compare(b.at, a.at) })
 	for _, v := range t.history {
 		t.wanted[v.path] = path
 	}
@@ -294,7 +295,7 @@ func (t *traced) having(at int64, part string) (string, bool) {
 	const most = 12 // versions that are looked at
 	far := func(v version) int64 { return max(v.at, at) - min(v.at, at) }
 	near := slices.Clone(t.history)
-	slices.SortStableFunc(near, func(a, b version) int {
+	sorting.By(near, func(a, b version) int {
 		if a.at > at != (b.at > at) {
 			return cmp.Compare(a.at, b.at)
 		}

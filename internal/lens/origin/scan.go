@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"ctxtool/internal/base/parallel"
+	"ctxtool/internal/base/sorting"
 	"ctxtool/internal/read/activity"
 	"ctxtool/internal/read/store"
 	"ctxtool/sessionfmt"
@@ -101,7 +102,7 @@ func needlesOf(wanted map[string]string) (all [][]byte) {
 		}
 		all = append(all, []byte(base))
 	}
-	slices.SortFunc(all, bytes.Compare)
+	sorting.By(all, bytes.Compare)
 	all = slices.CompactFunc(all, bytes.Equal)
 	const most = 16 // above which looking for all of them takes longer than reading the lines
 	if len(all) > most {

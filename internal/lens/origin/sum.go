@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"ctxtool/internal/base/sorting"
 	"ctxtool/internal/read/store"
 	"ctxtool/sessionfmt"
 )
@@ -98,7 +99,7 @@ func (r *Repo) OfCommit(opt Options, revision string) (*Change, error) {
 		n.Lines = lines
 		out.Notes = append(out.Notes, n)
 	}
-	slices.SortFunc(out.Notes, func(a, b NoteSum) int {
+	sorting.By(out.Notes, func(a, b NoteSum) int {
 		return cmp.Or(cmp.Compare(a.By, b.By), cmp.Compare(a.Verdict, b.Verdict))
 	})
 	return out, nil
@@ -189,7 +190,7 @@ func (r *Repo) OfSession(opt Options, name string) (*Remains, error) {
 		f.Gone = max(0, f.Wrote-f.Stands-f.Edited)
 		out.Files = append(out.Files, f)
 	}
-	slices.SortFunc(out.Files, func(a, b FileLeft) int { return cmp.Compare(a.File, b.File) })
+	sorting.By(out.Files, func(a, b FileLeft) int { return cmp.Compare(a.File, b.File) })
 	for _, f := range out.Files {
 		out.Wrote, out.Stands, out.Edited, out.Gone = out.Wrote+f.Wrote, out.Stands+f.Stands, out.Edited+f.Edited,
 			out.Gone+f.Gone

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"ctxtool/internal/base/sorting"
 	"ctxtool/internal/lens/survival"
 	"ctxtool/internal/read/outline"
 	"ctxtool/replay"
@@ -244,7 +245,7 @@ func (t *tracing) compaction(d *drop) (one Compaction, err error) {
 		Before: d.before, After: d.after, Dropped: len(d.Gone), Kept: d.Kept + len(d.Summary),
 		Lost: []Lost{}, Used: append([]Reused{}, d.used...),
 	}
-	slices.SortFunc(one.Used, func(a, b Reused) int {
+	sorting.By(one.Used, func(a, b Reused) int {
 		return cmp.Or(
 			slices.Index(order, a.Kind)-slices.Index(order, b.Kind),
 			len(b.By)-len(a.By), a.By[0].Request-b.By[0].Request, strings.Compare(a.What, b.What),

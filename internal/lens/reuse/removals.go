@@ -2,6 +2,8 @@ package reuse
 
 import (
 	"slices"
+
+	"ctxtool/internal/base/sorting"
 )
 
 // Removals are the messages that have left a context as it grows, and the texts that it has in
@@ -101,7 +103,7 @@ func (r *Removals) Regrets(request, answer int) (all []Regret) {
 	for i := range all {
 		all[i].Kind = all[i].kind()
 	}
-	slices.SortFunc(all, func(a, b Regret) int { return a.Message - b.Message })
+	sorting.By(all, func(a, b Regret) int { return a.Message - b.Message })
 	return all
 }
 

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 
+	"ctxtool/internal/base/sorting"
 	"ctxtool/internal/read/activity"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
@@ -188,7 +189,7 @@ func (e *events) add(more *events) {
 // in longer words only comes after the others.
 func (e *events) sort() {
 	slices.Reverse(e.kept)
-	slices.SortStableFunc(e.kept, func(a, b Hit) int {
+	sorting.By(e.kept, func(a, b Hit) int {
 		if a.longer == b.longer {
 			return cmp.Compare(b.Event.at, a.Event.at)
 		}

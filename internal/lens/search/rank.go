@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"unicode/utf8"
+
+	"ctxtool/internal/base/sorting"
 )
 
 // The parameters of BM25 as Robertson and Zaragoza recommend them.
@@ -132,7 +134,7 @@ func (q *Query) best(text []byte, weights []float64) (m match, score float64, ok
 	if len(all) == 0 {
 		return match{}, 0, q.re == nil && len(q.terms) == 0
 	}
-	slices.SortFunc(all, func(a, b match) int { return a.from - b.from })
+	sorting.By(all, func(a, b match) int { return a.from - b.from })
 	score = -1
 	for i, first := range all {
 		has, sum := uint64(0), 0.0

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"ctxtool/internal/base/sorting"
 	"ctxtool/internal/read/activity"
 	"ctxtool/internal/read/outline"
 	"ctxtool/replay"
@@ -248,7 +249,7 @@ var errChanged = errors.New("changed while it was searched")
 
 // read reads a session's title and hits, at most so many of them.
 func (s *searcher) read(g *Session, most int, r *Results) error {
-	slices.SortFunc(g.found, func(a, b found) int {
+	sorting.By(g.found, func(a, b found) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.time, b.time), cmp.Compare(a.at, b.at))
 	})
 	return s.texts(g, func(f *found) bool {

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"ctxtool/internal/base/lazy"
+	"ctxtool/internal/base/sorting"
 	"ctxtool/internal/read/activity"
 	"ctxtool/internal/read/outline"
 	"ctxtool/replay/tokens"
@@ -199,7 +200,7 @@ func isHidden(below string) bool {
 
 // bestFiles orders files, and leaves a few for each term.
 func bestFiles(found []TaskFile) []TaskFile {
-	slices.SortStableFunc(found, func(a, b TaskFile) int {
+	sorting.By(found, func(a, b TaskFile) int {
 		return cmp.Or(cmp.Compare(b.Why, a.Why), cmp.Compare(len(b.Terms), len(a.Terms)),
 			cmp.Compare(b.Matches, a.Matches))
 	})
@@ -268,7 +269,7 @@ func taskSessions(files []File, w *wanted, opt Options) (all []TaskSession) {
 			all = append(all, *one.task)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b TaskSession) int {
+	sorting.By(all, func(a, b TaskSession) int {
 		return cmp.Or(cmp.Compare(b.fits(), a.fits()), cmp.Compare(b.last, a.last))
 	})
 	return all[:min(len(all), mostSessions)]

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"ctxtool/internal/base/sorting"
 	"ctxtool/replay/models"
 )
 
@@ -165,7 +166,7 @@ func differing(all []*Report) (found []Difference) {
 			found = append(found, Difference{r.File, least.Requests, extreme(least), extreme(most)})
 		}
 	}
-	slices.SortStableFunc(found, func(a, b Difference) int {
+	sorting.By(found, func(a, b Difference) int {
 		return cmp.Compare(b.Most.Cost-b.Least.Cost, a.Most.Cost-a.Least.Cost)
 	})
 	return found[:min(mostDiffering, len(found))]

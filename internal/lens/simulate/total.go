@@ -2,11 +2,11 @@ package simulate
 
 import (
 	"cmp"
+	"ctxtool/internal/base/sorting"
 	"ctxtool/internal/lens/cache"
 	"ctxtool/internal/read/phrase"
 	"ctxtool/sessionfmt"
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -111,7 +111,7 @@ func (w *walk) finish() error {
 		run.Regretted = append(run.Regretted, Regret{Kind: r.Kind, What: names[i], Entry: sessionfmt.Quote(w.s.ID(rec)),
 			Line: w.s.Line(rec), Removed: r.Removed, Request: r.Request, Message: r.Message})
 	}
-	slices.SortFunc(run.Regretted, func(a, b Regret) int {
+	sorting.By(run.Regretted, func(a, b Regret) int {
 		return cmp.Or(a.Request-b.Request, strings.Compare(string(a.Kind), string(b.Kind)),
 			strings.Compare(a.What, b.What))
 	})

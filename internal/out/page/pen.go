@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"ctxtool/internal/base/markdown"
+	"ctxtool/internal/base/sorting"
 	"ctxtool/internal/out/transcript"
 	"ctxtool/internal/read/phrase"
 	"ctxtool/sessionfmt"
@@ -262,7 +263,7 @@ func (f *folder) folds() (all []fold) {
 			all = append(all, fold{k, gone, age * int64(u.size) / worth(u)})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b fold) int { return cmp.Compare(b.weight, a.weight) })
+	sorting.By(all, func(a, b fold) int { return cmp.Compare(b.weight, a.weight) })
 	return all
 }
 

@@ -2,11 +2,11 @@ package show
 
 import (
 	"cmp"
+	"ctxtool/internal/base/sorting"
 	"ctxtool/internal/read/keep"
 	"ctxtool/internal/read/phrase"
 	"ctxtool/stats/table"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 )
@@ -48,7 +48,7 @@ func keptSheets(r keep.Report) []table.Sheet {
 			listed = append(listed, f)
 		}
 	}
-	slices.SortStableFunc(listed, func(a, b keep.Row) int {
+	sorting.By(listed, func(a, b keep.Row) int {
 		return cmp.Compare(cmp.Or(a.Deletes, "~"), cmp.Or(b.Deletes, "~"))
 	})
 	sheet := table.Sheet{Table: table.Of(listed, keptColumns)}

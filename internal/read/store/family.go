@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"ctxtool/internal/base/sorting"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
@@ -108,7 +109,7 @@ func candidates(disk sessionfmt.Disk, by *dialect.Dialect, session, id string) (
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b candidate) int {
+	sorting.By(all, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(filepath.Base(a.name), filepath.Base(b.name)), cmp.Compare(a.name, b.name))
 	})
 	return slices.CompactFunc(all, func(a, b candidate) bool { return a.name == b.name })

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ctxtool/internal/base/sorting"
 	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -232,7 +233,7 @@ func toolsOf(line jsonl.Value) (tools []tool) {
 	for t := range line.Get("attachment").Get("tools").Elements {
 		tools = append(tools, toolOf(t.Get("schema")))
 	}
-	slices.SortStableFunc(tools, func(x, y tool) int {
+	sorting.By(tools, func(x, y tool) int {
 		a, b := x.name.Inside(), y.name.Inside()
 		if mcp := bytes.HasPrefix(a, []byte(mcpPrefix)); mcp != bytes.HasPrefix(b, []byte(mcpPrefix)) {
 			if mcp {

@@ -226,9 +226,9 @@ duckdb:
 libs:
 	@dir=$$(mktemp -d) && trap 'rm -rf $$dir' EXIT && \
 	npm install --prefix $$dir --ignore-scripts --no-audit --no-fund markdown-it@15.0.3 @highlightjs/cdn-assets@11.12.0 && \
-	grep -v sourceMappingURL $$dir/node_modules/markdown-it/dist/browser/markdown-it.umd.min.js > internal/out/html/lib/markdown-it.js && \
+	grep -v sourceMappingURL $$dir/node_modules/markdown-it/dist/browser/markdown-it.umd.min.js | gzip -9n > internal/out/html/lib/markdown-it.js.gz && \
 	install -m 644 $$dir/node_modules/markdown-it/LICENSE internal/out/html/lib/markdown-it.LICENSE && \
-	install -m 644 $$dir/node_modules/@highlightjs/cdn-assets/highlight.min.js internal/out/html/lib/highlight.js && \
+	gzip -9nc $$dir/node_modules/@highlightjs/cdn-assets/highlight.min.js > internal/out/html/lib/highlight.js.gz && \
 	install -m 644 $$dir/node_modules/@highlightjs/cdn-assets/LICENSE internal/out/html/lib/highlight.LICENSE && \
 	for name in entities linkify-it mdurl punycode.js uc.micro; do \
 		cat $$dir/node_modules/$$name/LICENSE* > internal/out/html/lib/$$name.LICENSE; \

@@ -34,10 +34,10 @@ var othersData = []struct {
 	{models.Source + " (windows and prices of models)", []string{"replay/models/models.tsv.gz"}, []string{"pi-ai"}},
 	{
 		"markdown-it 15.0.3, with entities, linkify-it, mdurl, punycode.js and uc.micro (in pages)",
-		[]string{"internal/out/html/lib/markdown-it.js"},
+		[]string{"internal/out/html/lib/markdown-it.js.gz"},
 		[]string{"markdown-it", "entities", "linkify-it", "mdurl", "punycode.js", "uc.micro"},
 	},
-	{"@highlightjs/cdn-assets 11.12.0 (in pages)", []string{"internal/out/html/lib/highlight.js"}, []string{"highlight"}},
+	{"@highlightjs/cdn-assets 11.12.0 (in pages)", []string{"internal/out/html/lib/highlight.js.gz"}, []string{"highlight"}},
 }
 
 // ownData are the embedded files that are ours, of the whole module.

@@ -61,30 +61,34 @@ type Table struct {
 
 // Of returns the table of a list.
 func Of[T any](list []T, columns []Column[*T]) Table {
-	return Stream(func(yield func(*T) bool) {
+	return Table{Columns: ofAny(columns), Rows: func(yield func(any) bool) {
 		for i := range list {
 			if !yield(&list[i]) {
 				return
 			}
 		}
-	}, columns)
+	}}
 }
 
 // Stream returns the table of rows that are made while they are read.
 func Stream[T any](rows iter.Seq[T], columns []Column[T]) Table {
-	t := Table{Rows: func(yield func(any) bool) {
+	return Table{Columns: ofAny(columns), Rows: func(yield func(any) bool) {
 		for row := range rows {
 			if !yield(row) {
 				return
 			}
 		}
 	}}
+}
+
+// ofAny returns columns of rows of any type, which are all of one.
+func ofAny[T any](columns []Column[T]) (all []Column[any]) {
 	for _, c := range columns {
-		t.Columns = append(t.Columns, Column[any]{
+		all = append(all, Column[any]{
 			c.Name, c.Unit, func(row any) any { return c.Value(row.(T)) }, c.Flex, c.Yields, c.Style,
 		})
 	}
-	return t
+	return all
 }
 
 // Within returns columns for a part of rows; none is the cell of a row without such a part.

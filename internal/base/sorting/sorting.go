@@ -10,17 +10,19 @@ import (
 // moves each element once. Unlike that of slices.SortStableFunc, its code is not repeated for each type, which
 // made the program 0.7 MB larger; and large elements, such as rows of reports, are not swapped many times.
 func By[T any](list []T, compare func(a, b T) int) {
-	if len(list) < 2 {
-		return
-	}
-	places := make([]int, len(list))
-	for i := range places {
-		places[i] = i
-	}
-	slices.SortFunc(places, func(i, j int) int { return cmp.Or(compare(list[i], list[j]), i-j) })
 	sorted := make([]T, len(list))
-	for k, i := range places {
+	for k, i := range order(len(list), func(i, j int) int { return compare(list[i], list[j]) }) {
 		sorted[k] = list[i]
 	}
 	copy(list, sorted)
+}
+
+// order returns the numbers of elements in order.
+func order(n int, compare func(i, j int) int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	slices.SortFunc(all, func(i, j int) int { return cmp.Or(compare(i, j), i-j) })
+	return all
 }

@@ -3,6 +3,7 @@ package html_test
 import (
 	"bytes"
 	"compress/flate"
+	"compress/gzip"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -146,10 +147,11 @@ func TestHTMLLibraries(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"markdown-it.js", "highlight.js"} {
-		data, err := os.ReadFile("lib/" + name)
+		packed, err := os.ReadFile("lib/" + name + ".gz")
 		if err != nil {
 			t.Fatal(err)
 		}
+		data := must.Get(io.ReadAll(must.Get(gzip.NewReader(bytes.NewReader(packed)))))
 		if sum := fmt.Sprintf("%x", sha256.Sum256(data)); !strings.Contains(string(readme), sum) {
 			t.Errorf("lib/README.md does not say that %s has the sum %s", name, sum)
 		}

@@ -14,6 +14,7 @@ package html
 
 import (
 	"cmp"
+	"compress/gzip"
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
@@ -66,7 +67,7 @@ type File interface {
 	Abort()
 }
 
-//go:embed *.html *.css *.js lib/*.js
+//go:embed *.html *.css *.js lib/*.js.gz
 var pageFiles embed.FS
 
 // modules are the scripts of a page, each before those that use it.
@@ -246,7 +247,7 @@ var (
 	policyPage  = newKind("simulate.html", policy, []string{"dom", "store", "windowed", "policies", "simulate"})
 )
 
-var libraries = []string{"lib/markdown-it.js", "lib/highlight.js"}
+var libraries = []string{"lib/markdown-it.js.gz", "lib/highlight.js.gz"}
 
 func newKind(page, policy string, modules []string, libraries ...string) kind {
 	return sync.OnceValue(func() string { return assemble(page, policy, modules, libraries) })
@@ -276,11 +277,24 @@ func readFile(name string) string {
 	return string(data)
 }
 
+// unpacked returns a text that is packed by gzip.
+func unpacked(packed string) string {
+	z, err := gzip.NewReader(strings.NewReader(packed))
+	if err != nil {
+		panic(err) // likewise
+	}
+	text, err := io.ReadAll(z)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
 // assemble assembles a page from its files, without title and data.
 func assemble(page, policy string, modules, libraries []string) string {
 	var scripts []string
 	for _, name := range libraries {
-		scripts = append(scripts, readFile(name))
+		scripts = append(scripts, unpacked(readFile(name)))
 	}
 	if len(scripts) > 0 {
 		scripts = []string{strings.Join(scripts, "\n")}

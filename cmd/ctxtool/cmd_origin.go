@@ -1,13 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 
 	"ctxtool/internal/lens/origin"
 	"ctxtool/internal/out/show"
+	"ctxtool/internal/read/cachefile"
 	"ctxtool/internal/read/store"
 	"ctxtool/sessionfmt"
 
@@ -18,13 +19,16 @@ import (
 type originOptions struct {
 	answer
 	redaction
-	open bool
+	open, strict, noCache bool
 }
 
 func (o *originOptions) define(f *flagSet) {
 	o.answer.flags(f, "text", "json", "markdown")
 	o.redaction.flags(f)
 	f.BoolVar(&o.open, "open", false, "open the session's page at the first request that wrote a line")
+	f.BoolVar(&o.strict, "strict", false, "fail on a session that cannot be read")
+	f.BoolVar(&o.noCache, "no-cache", false, "do not keep the names of files that sessions write to in the user's "+
+		"cache folder")
 }
 
 // lineRange is the end of FILE:LINE and FILE:LINE-LINE.
@@ -41,67 +45,79 @@ func runOrigin(e *env, o *originOptions, args []string) error {
 		return err
 	}
 	opt := origin.Options{Files: files, Open: e.opening(1)}
-	opt.Open.Opened, opt.Open.Through = nil, nil // texts are compared as they are; what is shown is redacted
-	dir := e.disk.Path(".")
-	isFile := e.disk.Has(name)
-	if isFile {
-		dir = filepath.Dir(e.disk.Path(name))
+	opt.Open.Opened, opt.Open.Through = e.noteBroken, nil // texts are compared as they are; what is shown is redacted
+	if dir := e.cacheFolder(); dir != "" && !o.noCache {
+		opt.Cache = cachefile.Open(e.disk, filepath.Join(dir, "origin"), origin.CacheVersion)
 	}
-	session := ""
-	if !isFile || sessionfmt.IsUnread(e.disk, name) {
+	dir, isFile, session := e.disk.Path("."), e.disk.Has(name), ""
+	switch {
+	case !isFile || sessionfmt.IsUnread(e.disk, name):
 		session, _ = stored.Locate(name)
-	} else if store.ReadHeader(e.disk, name).ID != "" {
-		session, dir = name, e.disk.Path(".")
+	case store.ReadHeader(e.disk, name).ID != "":
+		session = name
+	default:
+		dir = filepath.Dir(e.disk.Path(name))
 	}
 	repo, err := origin.Open(dir, e.environ)
 	if err != nil {
 		return err
 	}
-	var found show.Value
-	var calls []origin.Call // that wrote lines, in their order
-	var report any          // the same as found
+	var found *origin.Report
 	switch {
 	case session != "":
-		var r *origin.Remains
-		if r, err = repo.OfSession(opt, session); err == nil {
-			found, report = show.RemainsForms.Of(r), r
-		}
+		found, err = repo.OfSession(opt, session)
 	case isFile:
-		var f *origin.File
-		if f, err = repo.Of(opt, e.disk.Path(name), first, last); err == nil {
-			e.refer(stored, f.Sessions)
-			found, report, calls = show.OriginForms.Of(f), f, callsOf(f)
-		}
+		found, err = repo.OfFile(opt, e.disk.Path(name), first, last)
 	default:
-		var c *origin.Change
-		if c, err = repo.OfCommit(opt, name); err == nil {
-			e.refer(stored, c.Sessions)
-			found, report, calls = show.ChangeForms.Of(c), c, slices.Clone(c.Calls)
-		}
+		found, err = repo.OfCommit(opt, name)
 	}
 	if err != nil {
 		return err
 	}
-	if e.redactor != nil {
-		origin.Redact(report, e.redactor.Text)
-	}
-	if err = e.print(&o.answer, filesOf(files), found); err != nil || !o.open {
-		return err
-	}
-	if len(calls) == 0 {
+	_ = opt.Cache.Save() // without it, the next run takes longer
+	page := func() error {
 		return sessionfmt.Errorf("--open: no session is known to have written these lines")
 	}
-	return e.openAt(calls[0].File, calls[0].ID)
-}
-
-// callsOf returns the calls that wrote lines of a file, in the order of the lines.
-func callsOf(f *origin.File) (calls []origin.Call) {
-	for _, l := range f.Lines {
-		if l.Call != nil {
-			calls = append(calls, f.Calls[*l.Call])
+	if at := firstCall(found); at != nil {
+		file, entry := at.File, at.ID
+		page = func() error { return e.openAt(file, entry) }
+	}
+	for i := range found.Sessions {
+		s := &found.Sessions[i]
+		s.Ref = cmp.Or(stored.Short(s.File), s.File)
+	}
+	for i, u := range found.Unread {
+		if i < 3 || o.strict {
+			e.note("%s: %s", e.fileName(u.File), e.reason(u.Err))
 		}
 	}
-	return calls
+	if n := len(found.Unread); n > 3 && !o.strict {
+		e.note("%d sessions could not be read", n)
+	}
+	if e.redactor != nil {
+		found.Redact(e.redactor.Text)
+	}
+	var inputs []string
+	for _, f := range files {
+		inputs = append(inputs, f.Name)
+	}
+	if err = e.print(&o.answer, inputs, show.OriginForms.Of(found)); err == nil && o.open {
+		err = page()
+	}
+	return cmp.Or(err, noneBroken(o.strict, len(found.Unread), len(files), "cannot be read"))
+}
+
+// firstCall returns the call that wrote the first line that a session wrote, nil for none.
+func firstCall(r *origin.Report) *origin.Call {
+	for _, l := range r.Lines {
+		if l.Call != nil {
+			return &r.Calls[*l.Call]
+		}
+	}
+	for i := range r.Calls {
+		return &r.Calls[i]
+	}
+	return nil
 }
 
 // openAt opens the page of a session at an entry.
@@ -131,22 +147,4 @@ func (o *originOptions) lines(e *env, arg string) (name string, first, last int,
 		err = usagef("%s: lines count from 1, and the first comes first", sessionfmt.Quote(arg))
 	}
 	return m[1], first, last, err
-}
-
-// refer sets how sessions are named.
-func (e *env) refer(stored store.Store, sessions []origin.Session) {
-	for i := range sessions {
-		s := &sessions[i]
-		if s.Ref = stored.Short(s.File); s.Ref == "" {
-			s.Ref = s.File
-		}
-		s.File = e.fileName(s.File)
-	}
-}
-
-func filesOf(files []store.File) (names []string) {
-	for _, f := range files {
-		names = append(names, f.Name)
-	}
-	return names
 }

@@ -215,9 +215,8 @@ func (o *searchOptions) search(e *env, files []search.File, opt search.Options) 
 	}
 	v := &search.Vectors{Command: shell.Command{Line: strings.TrimPrefix(o.embed, execPrefix), Dir: e.disk.Dir,
 		Environ: e.environ}, Disk: e.disk}
-	if cache := cmp.Or(e.getenv("XDG_CACHE_HOME"), filepath.Join(e.home, ".cache")); !o.noCache &&
-		filepath.IsAbs(cache) {
-		v.File = filepath.Join(cache, "ctxtool", "vectors")
+	if dir := e.cacheFolder(); !o.noCache && dir != "" {
+		v.File = filepath.Join(dir, "vectors")
 		if err := e.disk.MkdirAll(filepath.Dir(v.File)); err != nil {
 			return nil, err
 		}
@@ -228,6 +227,14 @@ func (o *searchOptions) search(e *env, files []search.File, opt search.Options) 
 			"are left out", r.Compared, r.Uncompared)
 	}
 	return r, err
+}
+
+// cacheFolder returns the folder of ctxtool in the user's cache folder, empty if that is not known.
+func (e *env) cacheFolder() string {
+	if dir := cmp.Or(e.getenv("XDG_CACHE_HOME"), filepath.Join(e.home, ".cache")); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "ctxtool")
+	}
+	return ""
 }
 
 // forTask prints what is known about a task.

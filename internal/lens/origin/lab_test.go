@@ -154,7 +154,7 @@ func (l *lab) origins(name string) string {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	f, err := r.Of(l.options(), filepath.Join(l.repo, name), 0, 0)
+	f, err := r.OfFile(l.options(), filepath.Join(l.repo, name), 0, 0)
 	if err != nil {
 		l.t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package origin
 
 import (
 	"math"
-	"slices"
 	"strings"
 
 	"ctxtool/internal/read/linediff"
@@ -45,6 +44,7 @@ type matcher struct {
 	lines     []target
 	own       []string // keys of the lines
 	count     map[string]int
+	taken     map[spot]bool // lines of fragments that are the match of a line
 	out       []match
 }
 
@@ -58,7 +58,7 @@ const shortest, telling = 4, 12
 // matched returns what is known of each line.
 func matched(lines []target, writes []*write, fragments []fragment) []match {
 	m := &matcher{writes: writes, fragments: fragments, lines: lines, index: map[string][]spot{},
-		count: map[string]int{}}
+		count: map[string]int{}, taken: map[spot]bool{}, out: make([]match, len(lines))}
 	for k, f := range fragments {
 		keys := make([]string, len(f.lines))
 		for i, l := range f.lines {
@@ -68,7 +68,6 @@ func matched(lines []target, writes []*write, fragments []fragment) []match {
 		}
 		m.keys = append(m.keys, keys)
 	}
-	m.out = make([]match, len(lines))
 	for i, l := range lines {
 		m.own = append(m.own, key(l.text))
 		m.count[m.own[i]]++
@@ -136,7 +135,7 @@ func (m *matcher) set(i int, to match) {
 	if l := m.fragments[to.fragment].lines[to.line]; to.sure == Exact && l.text != m.lines[i].text {
 		to.sure = Edited
 	}
-	m.out[i] = to
+	m.out[i], m.taken[to.spot] = to, true
 }
 
 // near returns how many lines after or before a line, up to around, are those after or before a spot. What is
@@ -226,7 +225,7 @@ func (m *matcher) changed(i int) {
 		f := &m.fragments[near.fragment]
 		for l := max(0, from); l < min(to, len(f.lines)); l++ {
 			by := f.lines[l].by
-			if by < 0 || m.writes[by].at > m.lines[i].limit || m.stands(spot{near.fragment, l}) {
+			if by < 0 || m.writes[by].at > m.lines[i].limit || m.taken[spot{near.fragment, l}] {
 				continue
 			}
 			if like := similar(m.keys[near.fragment][l], m.own[i]); like >= least {
@@ -248,7 +247,7 @@ func (m *matcher) changed(i int) {
 		}
 	}
 	if best.by >= 0 {
-		m.out[i] = m.later(i, best)
+		m.set(i, m.later(i, best))
 	}
 }
 
@@ -256,26 +255,23 @@ func (m *matcher) changed(i int) {
 // the same lines.
 func (m *matcher) later(i int, best match) match {
 	at := best.spot
-	beside := func(f, l int) (before, after string) {
-		if keys := m.keys[f]; l > 0 {
-			before = keys[l-1]
+	keyAt := func(f, l int) string {
+		if l < 0 || l >= len(m.keys[f]) {
+			return ""
 		}
-		if keys := m.keys[f]; l+1 < len(keys) {
-			after = keys[l+1]
-		}
-		return before, after
+		return m.keys[f][l]
 	}
-	before, after := beside(at.fragment, at.line)
+	before, after := keyAt(at.fragment, at.line-1), keyAt(at.fragment, at.line+1)
 	for k := at.fragment + 1; k < len(m.fragments); k++ {
 		f := &m.fragments[k]
 		if m.writes[f.by].at > m.lines[i].limit {
 			break
 		}
 		for l := range f.lines {
-			if f.lines[l].by != f.by || m.stands(spot{k, l}) {
+			if f.lines[l].by != f.by || m.taken[spot{k, l}] {
 				continue
 			}
-			if b, a := beside(k, l); b == before && a == after && similar(m.keys[k][l], m.own[i]) >= alike {
+			if keyAt(k, l-1) == before && keyAt(k, l+1) == after && similar(m.keys[k][l], m.own[i]) >= alike {
 				best.by, best.spot = f.by, spot{k, l}
 			}
 		}
@@ -293,11 +289,6 @@ func (m *matcher) anchor(i, step int) *match {
 		}
 	}
 	return nil
-}
-
-// stands reports whether a line of a fragment is the match of a line already.
-func (m *matcher) stands(at spot) bool {
-	return slices.ContainsFunc(m.out, func(o match) bool { return o.by >= 0 && o.spot == at })
 }
 
 // similar returns how much of two lines is common, 0 to 1.

@@ -2,20 +2,13 @@ package origin
 
 import (
 	"cmp"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
 
 	"ctxtool/sessionfmt/jsonl"
 )
-
-// A Note is what another program noted about a line.
-type Note struct {
-	By      string `json:"by"`                // `git-ai`, `Entire`
-	Session string `json:"session,omitempty"` // the session that it names
-	// `agrees`, `names another session`, `names a session` (none is found here), `names no session` (one is found here)
-	Verdict string `json:"verdict"`
-}
 
 // notes are what other programs noted about commits.
 type notes struct {
@@ -24,7 +17,7 @@ type notes struct {
 }
 
 // noted reads the notes of git-ai and the trailers of Entire on the commits of the lines.
-func (r *Repo) noted(files []*traced) *notes {
+func (r *Repo) noted(files []*trace) *notes {
 	n := &notes{map[string]string{}, map[string][]string{}}
 	var ids []string
 	for _, t := range files {
@@ -43,14 +36,16 @@ func (r *Repo) noted(files []*traced) *notes {
 			n.lines[commit], _ = r.git("cat-file", "blob", blob)
 		}
 	}
-	said, _ := r.gitIn(r.Top, []byte(strings.Join(ids, "\n")), "log", "--stdin", "--no-walk",
+	said, _ := r.gitIn(r.Top, strings.Join(ids, "\n"), "log", "--stdin", "--no-walk",
 		"--format=%H %(trailers:key=Entire-Checkpoint,valueonly,separator=%x20)")
+	refs, _ := r.git("for-each-ref", "--format=%(refname)", "refs/heads/entire/checkpoints", "refs/entire/checkpoints",
+		"refs/remotes/*/entire/checkpoints")
 	checkpoints := map[string][]string{}
 	for line := range strings.Lines(said) {
 		words := strings.Fields(line)
 		for _, id := range words[min(1, len(words)):] {
 			if _, known := checkpoints[id]; !known {
-				checkpoints[id] = r.checkpoint(id)
+				checkpoints[id] = r.checkpoint(strings.Fields(refs), id)
 			}
 			n.sessions[words[0]] = append(n.sessions[words[0]], checkpoints[id]...)
 		}
@@ -58,19 +53,24 @@ func (r *Repo) noted(files []*traced) *notes {
 	return n
 }
 
-// checkpoint returns the sessions of a checkpoint of Entire, if its branch is here.
-func (r *Repo) checkpoint(id string) (sessions []string) {
-	if len(id) < 3 || strings.Trim(id, "0123456789abcdef") != "" {
+// checkpoint returns the sessions of a checkpoint of Entire, if it is here: a folder of a branch that has all of them,
+// below the first two letters of the id, or a ref of its own.
+func (r *Repo) checkpoint(refs []string, id string) (sessions []string) {
+	if len(id) < 3 || strings.ContainsFunc(id, func(c rune) bool { return !strings.ContainsRune(wordLetters, c) }) {
 		return nil
 	}
-	for _, ref := range [...]string{"refs/heads/entire/checkpoints/v1", "refs/remotes/origin/entire/checkpoints/v1"} {
-		list, _ := r.git("ls-tree", "-r", "--name-only", ref, "--", id[:2]+"/"+id[2:])
+	for _, ref := range refs {
+		dir := id[:2] + "/" + id[2:]
+		if path.Base(ref) == id {
+			dir = "."
+		}
+		list, _ := r.git("ls-tree", "-r", "--name-only", ref, "--", dir)
 		for name := range strings.Lines(list) {
-			name = strings.TrimSpace(name)
-			if strings.HasSuffix(name, "/metadata.json") {
+			if name = strings.TrimSpace(name); path.Base(name) == "metadata.json" {
 				text, _ := r.git("cat-file", "blob", ref+":"+name)
-				if v, err := jsonl.ParseValue([]byte(text)); err == nil && v.Get("session_id").IsString() {
-					sessions = append(sessions, v.Get("session_id").Text())
+				v, err := jsonl.ParseValue([]byte(text))
+				if id := v.Get("session_id"); err == nil && id.IsString() && !slices.Contains(sessions, id.Text()) {
+					sessions = append(sessions, id.Text())
 				}
 			}
 		}
@@ -78,28 +78,27 @@ func (r *Repo) checkpoint(id string) (sessions []string) {
 	return sessions
 }
 
+const wordLetters = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
 // of returns the notes about a line.
-func (n *notes) of(t *traced, i int) (all []Note) {
+func (n *notes) of(t *trace, i int) (all []Note) {
 	b, ours := t.blamed[i], ""
 	if b.commit == nil {
 		return nil
 	}
-	if m := t.matches[i]; m.by >= 0 {
-		of := t.writes[m.by].of
-		ours = cmp.Or(of.Owner, of.ID)
+	if w := t.writer(i); w != nil {
+		ours = w.of.owner()
 	}
 	if text := n.lines[b.commit.ID]; text != "" {
 		session := gitAI(text, b.path, b.number)
-		verdict := "names no session"
+		verdict := "names another session"
 		switch {
-		case session == "" && ours == "":
+		case session == ours:
 			verdict = "agrees"
-		case session != "" && ours == "":
+		case session == "":
+			verdict = "names no session"
+		case ours == "":
 			verdict = "names a session"
-		case session != "" && session == ours:
-			verdict = "agrees"
-		case session != "":
-			verdict = "names another session"
 		}
 		all = append(all, Note{"git-ai", session, verdict})
 	}
@@ -113,26 +112,21 @@ func (n *notes) of(t *traced, i int) (all []Note) {
 	return all
 }
 
-// gitAI returns the session that a note of git-ai names for a line of a file, empty for none. A note has the files,
-// below each the keys of prompts with ranges of lines, and after a line of dashes what the keys stand for.
-func gitAI(note, path string, number int) string {
+// gitAI returns the session that a note of git-ai names for a line of a file, empty for none. A note lists files,
+// below each the keys of prompts with ranges of lines, and after a line of dashes the meaning of the keys.
+func gitAI(note, file string, number int) string {
 	list, meta, _ := strings.Cut(note, "\n---")
 	in, key := false, ""
 	for line := range strings.Lines(list) {
-		line = strings.TrimRight(line, "\r\n")
-		if !strings.HasPrefix(line, " ") {
-			in = strings.Trim(line, `"`) == path
+		words := strings.Fields(strings.ReplaceAll(line, ",", " "))
+		if !strings.HasPrefix(line, " ") || len(words) == 0 {
+			in = strings.Trim(strings.TrimRight(line, "\r\n"), `"`) == file
 			continue
 		}
-		words := strings.Fields(line)
-		for _, part := range strings.Split(strings.Join(words[min(1, len(words)):], ","), ",") {
-			first, last, ranged := strings.Cut(part, "-")
+		for _, part := range words[1:] {
+			first, last, _ := strings.Cut(part, "-")
 			from, _ := strconv.Atoi(first)
-			to := from
-			if ranged {
-				to, _ = strconv.Atoi(last)
-			}
-			if in && from <= number && number <= to {
+			if to, _ := strconv.Atoi(cmp.Or(last, first)); in && from <= number && number <= to {
 				key = words[0]
 			}
 		}

@@ -40,7 +40,7 @@ func TestWritten(t *testing.T) {
 	l.writes("one", "price.go", shop)
 	l.commit("add a price")
 	l.expect("price.go", shopLines("exact one", nil)...)
-	f := must.Get(must.Get(Open(l.repo, os.Environ())).Of(l.options(), filepath.Join(l.repo, "price.go"), 4, 5))
+	f := must.Get(must.Get(Open(l.repo, os.Environ())).OfFile(l.options(), filepath.Join(l.repo, "price.go"), 4, 5))
 	c, s := f.Calls[0], f.Sessions[0]
 	if len(f.Lines) != 2 || f.Counts != (Counts{Exact: 2}) || f.Lines[0].Number != 4 || f.Commits[0].Subject != "add a price" {
 		t.Errorf("%+v", f)

@@ -6,48 +6,138 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+
+	"ctxtool/internal/read/store"
 )
 
-// A root is where a session has the repository: in a folder, or, of folders that are gone, below a folder with
-// one of its names.
-type root struct {
-	dir   string   // slashes; empty if unknown
-	cwd   string   // of the session, slashes
-	names []string // of the repository's folder, if dir is unknown
+// A place is where sessions of a repository may have run.
+type place struct {
+	remotes []string // addresses of its remotes, see bareAddress
+	names   []string // that its folder may have
+	trees   []tree   // its working trees
+
+	lock   sync.Mutex
+	others map[string]string // folders of other clones, by a folder in them; empty for other repositories
 }
 
-// rootOf tells where a session that began in a folder has the repository; ok is false for a session of another
-// one.
-func (r *Repo) rootOf(cwd string) (in root, ok bool) {
-	in = root{cwd: slashed(cwd), names: r.names()}
-	dir := cwd
+// A tree is a working tree: its folder, also without symbolic links.
+type tree struct{ dir, real string }
+
+// locate reads where sessions of the repository may have run.
+func (r *Repo) locate() {
+	r.others = map[string]string{}
+	list, _ := r.git("worktree", "list", "--porcelain")
+	for line := range strings.Lines(list) {
+		if dir, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "worktree "); ok {
+			dir = filepath.Clean(filepath.FromSlash(dir))
+			r.trees = append(r.trees, tree{dir, realName(dir)})
+			r.names = append(r.names, filepath.Base(dir))
+		}
+	}
+	r.remotes = r.remotesOf(r.Top)
+	for _, address := range r.remotes {
+		r.names = append(r.names, path.Base(address))
+	}
+}
+
+// remotesOf returns the addresses of the remotes of the checkout that has a folder.
+func (r *Repo) remotesOf(dir string) (all []string) {
+	said, _ := r.gitIn(dir, "", "config", "--get-regexp", `^remote\..*\.url$`)
+	for line := range strings.Lines(said) {
+		if _, url, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
+			all = append(all, bareAddress(url))
+		}
+	}
+	return all
+}
+
+// bareAddress returns the address of a repository in one spelling: host/path.
+func bareAddress(url string) string {
+	if _, rest, ok := strings.Cut(url, "://"); ok {
+		url = rest
+	}
+	if host, path, ok := strings.Cut(url, ":"); ok && !strings.Contains(host, "/") {
+		url = host + "/" + path
+	}
+	if user, rest, ok := strings.Cut(url, "@"); ok && !strings.Contains(user, "/") {
+		url = rest
+	}
+	return strings.ToLower(strings.TrimSuffix(strings.TrimRight(url, "/"), ".git"))
+}
+
+// A root is where a session has the repository: in a folder, or, if that is not known, below a folder with one of
+// the names.
+type root struct {
+	dir, cwd string // with slashes; cwd is that of the session
+	names    []string
+}
+
+// rootOf returns where a session has the repository; ok is false for a session of another one. Where its folder is
+// gone, it is known by its remote or its commit if the session has them, else by the folder's name.
+func (r *Repo) rootOf(h *store.HeaderInfo) (in root, ok bool) {
+	in = root{cwd: slashed(h.CWD), names: r.names}
+	dir := h.CWD
 	for filepath.IsAbs(dir) && !isDir(dir) && filepath.Dir(dir) != dir { // it may have been removed
 		dir = filepath.Dir(dir)
 	}
-	if filepath.IsAbs(cwd) {
-		real, err := filepath.EvalSymlinks(dir)
-		if err != nil {
-			real = dir
-		}
-		for _, p := range r.places {
-			if below(p.real, real) {
-				in.dir = p.name
-				if !below(p.name, cwd) {
-					in.dir = p.real
-				}
-				in.dir = slashed(in.dir)
+	if filepath.IsAbs(h.CWD) {
+		real := realName(dir)
+		for _, t := range r.trees {
+			switch {
+			case !below(t.real, real):
+			case below(t.dir, h.CWD):
+				in.dir = slashed(t.dir)
+			default:
+				in.dir = slashed(t.real)
 			}
 		}
-		if in.dir != "" {
-			return in, true
-		}
-		if dir == cwd { // another folder that still exists
-			top := r.cloneAt(cwd)
-			in.dir = slashed(top)
-			return in, top != ""
+		if in.dir == "" && dir == h.CWD { // another folder that exists
+			in.dir = slashed(r.cloneAt(dir))
+			return in, in.dir != ""
 		}
 	}
-	return in, cwd == "" || slices.ContainsFunc(strings.Split(in.cwd, "/"), in.named)
+	named := h.CWD == "" || slices.ContainsFunc(strings.Split(in.cwd, "/"), in.named)
+	if in.dir != "" || h.Remote == "" {
+		return in, in.dir != "" || named
+	}
+	if !named {
+		in.names = append(slices.Clip(in.names), path.Base(in.cwd))
+	}
+	return in, slices.Contains(r.remotes, bareAddress(h.Remote)) || r.has(h.Commit)
+}
+
+// once returns what a function returned for a key the first time.
+func (p *place) once(key string, find func() string) string {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	found, known := p.others[key]
+	if !known {
+		found = find()
+		p.others[key] = found
+	}
+	return found
+}
+
+// has reports whether the repository has a commit.
+func (r *Repo) has(commit string) bool {
+	return commit != "" && r.once("commit "+commit, func() string {
+		id, _ := r.commitID(commit)
+		return id
+	}) != ""
+}
+
+// cloneAt returns the folder of another clone of the repository: of a checkout that has a folder and shares a
+// remote. It is empty for other folders.
+func (r *Repo) cloneAt(dir string) string {
+	return r.once(dir, func() string {
+		top, _ := r.gitIn(dir, "", "rev-parse", "--show-toplevel")
+		ours := func(address string) bool { return slices.Contains(r.remotes, address) }
+		if !slices.ContainsFunc(r.remotesOf(dir), ours) {
+			return ""
+		}
+		return filepath.FromSlash(strings.TrimSuffix(top, "\n"))
+	})
 }
 
 // named reports whether a folder has a name of the repository's, which folders of working trees often begin with.
@@ -55,35 +145,6 @@ func (in *root) named(part string) bool {
 	return slices.ContainsFunc(in.names, func(name string) bool {
 		return part == name || strings.HasPrefix(part, name+"-") || strings.HasPrefix(part, name+".")
 	})
-}
-
-// names returns the names that the repository's folder may have.
-func (r *Repo) names() (all []string) {
-	for _, p := range r.places {
-		all = append(all, filepath.Base(p.name))
-	}
-	for _, address := range r.remotes {
-		all = append(all, path.Base(address))
-	}
-	return all
-}
-
-// cloneAt returns the folder of another clone of the repository: of a checkout that has a folder and shares a
-// remote. It is empty for other folders.
-func (r *Repo) cloneAt(dir string) string {
-	r.lock.Lock()
-	defer r.lock.Unlock()
-	if top, known := r.clones[dir]; known {
-		return top
-	}
-	top, _ := r.gitIn(dir, nil, "rev-parse", "--show-toplevel")
-	top = filepath.FromSlash(strings.TrimSuffix(top, "\n"))
-	ours := func(address string) bool { return slices.Contains(r.remotes, address) }
-	if !slices.ContainsFunc(r.remotesOf(dir), ours) {
-		top = ""
-	}
-	r.clones[dir] = top
-	return top
 }
 
 // nested are folders in which agents keep working trees, each in a folder of its own.
@@ -147,6 +208,13 @@ func isAbs(name string) bool {
 func isDir(name string) bool {
 	info, err := os.Stat(name)
 	return err == nil && info.IsDir()
+}
+
+func realName(dir string) string {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return real
+	}
+	return dir
 }
 
 // below reports whether a name is a folder or in it.

@@ -33,7 +33,7 @@ func TestInert(t *testing.T) {
 	}
 	l.git("config", "log.showSignature", "true")
 	os.Remove(ran)
-	before := tree(t, l.repo)
+	before := listed(t, l.repo)
 	l.expect("price.go", shopLines("exact one", map[int]string{3: "exact one // Price returns what a basket costs, in euro cents."})...)
 	r := must.Get(Open(l.repo, append(os.Environ(), "GIT_EXTERNAL_DIFF="+program, "GIT_PAGER="+program)))
 	must.Get(r.OfCommit(l.options(), "HEAD"))
@@ -41,13 +41,13 @@ func TestInert(t *testing.T) {
 	if _, err := os.Stat(ran); err == nil {
 		t.Error("git ran a program of the repository")
 	}
-	if after := tree(t, l.repo); after != before {
+	if after := listed(t, l.repo); after != before {
 		t.Errorf("the repository has changed: %s", after)
 	}
 }
 
-// tree lists the files of a folder with their sizes and times.
-func tree(t *testing.T, dir string) string {
+// listed lists the files of a folder with their sizes and times.
+func listed(t *testing.T, dir string) string {
 	var b strings.Builder
 	must.Do(filepath.Walk(dir, func(name string, info os.FileInfo, err error) error {
 		fmt.Fprintln(&b, name, info.Size(), info.ModTime().UnixNano())
@@ -62,7 +62,7 @@ func TestBadInput(t *testing.T) {
 	l := newLab(t)
 	open := func(dir string) error { _, err := Open(dir, os.Environ()); return err }
 	of := func(name string, first, last int) error {
-		_, err := must.Get(Open(l.repo, os.Environ())).Of(l.options(), filepath.Join(l.repo, name), first, last)
+		_, err := must.Get(Open(l.repo, os.Environ())).OfFile(l.options(), filepath.Join(l.repo, name), first, last)
 		return err
 	}
 	errs := map[string]error{"no commit yet": open(l.repo), "not in a git checkout": open(l.dir)}
@@ -120,9 +120,9 @@ func TestSums(t *testing.T) {
 	l.git("merge", "-q", "--no-ff", "--no-edit", "side")
 	r := must.Get(Open(l.repo, os.Environ()))
 	for revision, want := range map[string]string{
-		"HEAD":   "3 commits, {11 0 0 0}: README {1 0 0 0}, price.go {10 0 0 0}, two {2 0 0 0}, one {9 0 0 0}",
-		"HEAD^2": "1 commits, {2 0 0 0}: README {1 0 0 0}, price.go {1 0 0 0}, two {2 0 0 0}",
-		"side~2": "1 commits, {0 0 0 1}: README {0 0 0 1}",
+		"HEAD":   "3 commits, {11 0 0 0 0}: README {1 0 0 0 0}, price.go {10 0 0 0 0}, one {9 0 0 0 0}, two {2 0 0 0 0}",
+		"HEAD^2": "1 commits, {2 0 0 0 0}: README {1 0 0 0 0}, price.go {1 0 0 0 0}, two {2 0 0 0 0}",
+		"side~2": "1 commits, {0 0 0 1 0}: README {0 0 0 1 0}",
 	} {
 		c := must.Get(r.OfCommit(l.options(), revision))
 		got := fmt.Sprintf("%d commits, %v:", len(c.Commits), c.Counts)
@@ -143,13 +143,13 @@ func TestSums(t *testing.T) {
 	l.commit("no README")
 	r = must.Get(Open(l.repo, os.Environ()))
 	for name, want := range map[string]string{
-		"one": "{10 8 0 2}: cost.go {10 8 0 2}",
-		"two": "{2 0 1 1}: README {1 0 0 1} cost.go {1 0 1 0}",
+		"one": "{8 0 0 0 2}: cost.go {8 0 0 0 2}",
+		"two": "{0 1 0 0 1}: README {0 0 0 0 1} cost.go {0 1 0 0 0}",
 	} {
 		s := must.Get(r.OfSession(l.options(), filepath.Join(l.dir, "store", name+".jsonl")))
-		got := fmt.Sprintf("%v:", s.Left)
+		got := fmt.Sprintf("%v:", s.Counts)
 		for _, f := range s.Files {
-			got += fmt.Sprintf(" %s %v", f.File, f.Left)
+			got += fmt.Sprintf(" %s %v", f.File, f.Counts)
 		}
 		if got != want {
 			t.Errorf("%s: %s\nwant %s", name, got, want)
@@ -172,7 +172,7 @@ func TestNotes(t *testing.T) {
 	l.git("commit", "-q", "-m", "add a price\n\nEntire-Checkpoint: abcdef012345")
 	l.git("notes", "--ref=ai", "add", "-m", "price.go\n  k1 1-3,5\n  k2 4\nother.go\n  k2 6-9\n---\n"+
 		`{"schema_version":"authorship/3.0.0","prompts":{"k1":{"agent_id":{"tool":"pi","id":"one"}},"k2":{"agent_id":{"id":"two"}}}}`)
-	f := must.Get(must.Get(Open(l.repo, os.Environ())).Of(l.options(), filepath.Join(l.repo, "price.go"), 3, 6))
+	f := must.Get(must.Get(Open(l.repo, os.Environ())).OfFile(l.options(), filepath.Join(l.repo, "price.go"), 3, 6))
 	for i, want := range []string{"{git-ai one agrees}", "{git-ai two names another session}", "{git-ai one agrees}",
 		"{git-ai  names no session}"} {
 		if got := fmt.Sprint(f.Lines[i].Notes); got != "["+want+" {Entire one agrees}]" {
@@ -208,13 +208,13 @@ func TestSubAgents(t *testing.T) {
 	l.file("price.go", shop)
 	l.commit("add a price")
 	l.expect("price.go", shopLines("exact s1", nil)...)
-	f := must.Get(must.Get(Open(l.repo, os.Environ())).Of(l.options(), filepath.Join(l.repo, "price.go"), 1, 1))
+	f := must.Get(must.Get(Open(l.repo, os.Environ())).OfFile(l.options(), filepath.Join(l.repo, "price.go"), 1, 1))
 	if c := f.Calls[0]; c.Agent == "" || filepath.Base(c.File) != "agent-a1.jsonl" || f.Sessions[0].File != dir+".jsonl" ||
 		c.Prompt != "add a price" {
 		t.Errorf("%+v\n%+v", c, f.Sessions[0])
 	}
 	s := must.Get(must.Get(Open(l.repo, os.Environ())).OfSession(l.options(), dir+".jsonl"))
-	if s.Left != (Left{Wrote: 10, Stands: 10}) {
+	if s.Counts != (Counts{Exact: 10}) || s.Sessions[0].Calls != 1 {
 		t.Errorf("%+v", s)
 	}
 }

@@ -33,16 +33,8 @@ type state struct {
 	at    int64 // of the last write
 }
 
-// A past tells what git has of a file.
-type past interface {
-	// last returns the last version before a time, and when it was committed; 0 if there is none.
-	last(at int64) (text string, committed int64)
-	// having returns the version nearest to a time, an earlier one if there is one, that has a text.
-	having(at int64, text string) (string, bool)
-}
-
 // replayed follows a file through the writes, in each working tree by itself, and returns a fragment for each change.
-func replayed(writes []*write, git past) (all []fragment) {
+func replayed(writes []*write, git *trace) (all []fragment) {
 	states := map[string]*state{}
 	for i, w := range writes {
 		folder := cmp.Or(w.of.root.dir, w.of.root.cwd)
@@ -71,7 +63,7 @@ func replayed(writes []*write, git past) (all []fragment) {
 }
 
 // edit replaces a text. Where the text of the file is not known, the fragment has the new text alone.
-func (s *state) edit(i int, w *write, e activity.Replacement, git past) (all []fragment) {
+func (s *state) edit(i int, w *write, e activity.Replacement, git *trace) (all []fragment) {
 	if e.Old == "" && !w.Loose { // a new file
 		s.lines, s.known = carried(nil, e.New, i), true
 		return []fragment{s.fragment(i, 0, len(s.lines))}

@@ -3,7 +3,6 @@ package show
 import (
 	"fmt"
 	"iter"
-	"slices"
 	"strings"
 
 	"ctxtool/internal/lens/origin"
@@ -20,7 +19,7 @@ type originRow struct {
 }
 
 // originRows yields the lines. What several lines in a row have in common stands beside the first.
-func originRows(f *origin.File) iter.Seq[*originRow] {
+func originRows(f *origin.Report) iter.Seq[*originRow] {
 	return func(yield func(*originRow) bool) {
 		var last originRow
 		for i := range f.Lines {
@@ -41,15 +40,47 @@ func originRows(f *origin.File) iter.Seq[*originRow] {
 	}
 }
 
-// originSheets returns the lines of a file beside the calls that wrote them, then these calls and their sessions.
-func originSheets(f *origin.File) []table.Sheet {
+// originSheets are tables of a report: the lines of a file beside the calls that wrote them, or sums of files, then
+// the sessions and calls.
+func originSheets(r *origin.Report) []table.Sheet {
+	first := table.Sheet{Above: originHead(r), Table: fileTable(r)}
+	if r.Of == "file" {
+		first.Table = lineTable(r)
+	}
+	for _, n := range r.Notes {
+		first.Notes = append(first.Notes, fmt.Sprintf("%s %s for %s", n.By, n.Verdict, phrase.Count(n.Lines, "line")))
+	}
+	if len(r.Unread) > 0 {
+		first.Notes = append(first.Notes, phrase.Count(len(r.Unread), "session")+" could not be read")
+	}
+	if len(r.Calls) == 0 {
+		return []table.Sheet{first}
+	}
+	return []table.Sheet{first, sessionSheet(r.Sessions), callSheet(r.Calls, r.Sessions)}
+}
+
+// originHead names what a report is of, and counts its lines.
+func originHead(r *origin.Report) []string {
+	count := countText(r.Counts)
+	switch r.Of {
+	case "file":
+		return []string{r.Name + ": " + count}
+	case "session":
+		return []string{"session " + r.Name + ": " + count}
+	}
+	last := r.Commits[len(r.Commits)-1]
+	return []string{fmt.Sprintf("%s %s (%s, %s)%s", last.ID[:10], last.Subject, last.Author, day(last.Time),
+		phrase.If(len(r.Commits) > 1, ", with %d commits", len(r.Commits))), count}
+}
+
+func lineTable(r *origin.Report) table.Table {
 	called := func(row *originRow, cell func(c *origin.Call) any) any {
 		if !row.first || row.call == 0 {
 			return nil
 		}
-		return cell(&f.Calls[row.call-1])
+		return cell(&r.Calls[row.call-1])
 	}
-	lines := table.Stream(originRows(f), []col[*originRow]{
+	return table.Stream(originRows(r), []col[*originRow]{
 		{Name: "call", Value: func(r *originRow) any {
 			return called(r, func(*origin.Call) any { return fmt.Sprintf("[%d]", r.call) })
 		}},
@@ -60,38 +91,38 @@ func originSheets(f *origin.File) []table.Sheet {
 		{Name: "line", Unit: table.Number, Value: func(r *originRow) any { return r.Number }},
 		{Name: "text", Flex: true, Value: func(r *originRow) any { return strings.ReplaceAll(r.Text, "\t", "    ") }},
 	})
-	head := f.File + ": " + countText(f.Counts)
-	sheets := []table.Sheet{{Table: lines, Above: []string{head}, Notes: notedBy(f)}}
-	if len(f.Calls) > 0 {
-		sheets = append(sheets, callSheet(f.Calls, f.Sessions), sessionSheet(f.Sessions))
-	}
-	return sheets
 }
 
-// countText says how many lines there are of each certainty.
+func fileTable(r *origin.Report) table.Table {
+	count := func(name string, of func(n *origin.Counts) int) col[*origin.File] {
+		return col[*origin.File]{Name: name, Unit: table.Number, Value: func(f *origin.File) any {
+			return table.Unless0(of(&f.Counts))
+		}}
+	}
+	cols := []col[*origin.File]{
+		{Name: "file", Unit: table.Path, Value: func(f *origin.File) any { return f.File }, Flex: true},
+		count("exact", func(n *origin.Counts) int { return n.Exact }),
+		count("edited", func(n *origin.Counts) int { return n.Edited }),
+		count("likely", func(n *origin.Counts) int { return n.Likely }),
+		count("unknown", func(n *origin.Counts) int { return n.Unknown }),
+	}
+	if r.Of == "session" {
+		cols[len(cols)-1] = count("gone", func(n *origin.Counts) int { return n.Gone })
+	}
+	return table.Of(r.Files, cols)
+}
+
+// countText lists the numbers of lines of each certainty.
 func countText(n origin.Counts) string {
-	return fmt.Sprintf("%s, %d exact, %d edited, %d likely, %d unknown", phrase.Count(n.Known()+n.Unknown, "line"),
-		n.Exact, n.Edited, n.Likely, n.Unknown)
+	text := fmt.Sprintf("%s, %d exact, %d edited, %d likely", phrase.Count(n.Known()+n.Unknown+n.Gone, "line"), n.Exact,
+		n.Edited, n.Likely)
+	return text + phrase.If(n.Unknown > 0 || n.Gone == 0, ", %d unknown", n.Unknown) +
+		phrase.If(n.Gone > 0, ", %d gone", n.Gone)
 }
 
 // day is a time to the minute.
 func day(time string) string {
 	return strings.Replace(time[:min(len(time), len("2006-01-02T15:04"))], "T", " ", 1)
-}
-
-// notedBy returns what other programs noted about lines, and where they name another session.
-func notedBy(f *origin.File) (notes []string) {
-	count := map[[2]string]int{}
-	for _, l := range f.Lines {
-		for _, n := range l.Notes {
-			count[[2]string{n.By, n.Verdict}]++
-		}
-	}
-	for k, n := range count {
-		notes = append(notes, fmt.Sprintf("%s %s for %s", k[0], k[1], phrase.Count(n, "line")))
-	}
-	slices.Sort(notes)
-	return notes
 }
 
 // known is the number of lines in a table.
@@ -144,51 +175,4 @@ func sessionSheet(sessions []origin.Session) table.Sheet {
 		}},
 		{Name: "title", Flex: true, Value: func(s *origin.Session) any { return s.Title }},
 	})}
-}
-
-// changeSheets sum up a commit by file and session.
-func changeSheets(c *origin.Change) []table.Sheet {
-	n, last := c.Counts, c.Commits[len(c.Commits)-1]
-	head := []string{fmt.Sprintf("%s %s (%s, %s)%s", last.ID[:10], last.Subject, last.Author, day(last.Time),
-		phrase.If(len(c.Commits) > 1, ", with %d commits", len(c.Commits))), countText(n)}
-	count := func(name string, of func(n *origin.Counts) int) col[*origin.FileSum] {
-		return col[*origin.FileSum]{Name: name, Unit: table.Number, Value: func(f *origin.FileSum) any {
-			return table.Unless0(of(&f.Counts))
-		}}
-	}
-	var notes []string
-	for _, n := range c.Notes {
-		notes = append(notes, fmt.Sprintf("%s %s for %s", n.By, n.Verdict, phrase.Count(n.Lines, "line")))
-	}
-	files := table.Sheet{Above: head, Notes: notes, Table: table.Of(c.Files, []col[*origin.FileSum]{
-		{Name: "file", Unit: table.Path, Value: func(f *origin.FileSum) any { return f.File }, Flex: true},
-		count("exact", func(n *origin.Counts) int { return n.Exact }),
-		count("edited", func(n *origin.Counts) int { return n.Edited }),
-		count("likely", func(n *origin.Counts) int { return n.Likely }),
-		count("unknown", func(n *origin.Counts) int { return n.Unknown }),
-	})}
-	if len(c.Calls) == 0 {
-		return []table.Sheet{files}
-	}
-	return []table.Sheet{files, sessionSheet(c.Sessions), callSheet(c.Calls, c.Sessions)}
-}
-
-// remainsSheets list what still stands of what a session wrote.
-func remainsSheets(r *origin.Remains) []table.Sheet {
-	count := func(name string, of func(l *origin.Left) int) col[*origin.FileLeft] {
-		return col[*origin.FileLeft]{Name: name, Unit: table.Number, Value: func(f *origin.FileLeft) any {
-			return table.Unless0(of(&f.Left))
-		}}
-	}
-	return []table.Sheet{{
-		Above: []string{fmt.Sprintf("session %s wrote %s: %d still stand, %d were edited, %d are gone", r.Session,
-			phrase.Count(r.Wrote, "line"), r.Stands, r.Edited, r.Gone)},
-		Table: table.Of(r.Files, []col[*origin.FileLeft]{
-			{Name: "file", Unit: table.Path, Value: func(f *origin.FileLeft) any { return f.File }, Flex: true},
-			count("wrote", func(l *origin.Left) int { return l.Wrote }),
-			count("stands", func(l *origin.Left) int { return l.Stands }),
-			count("edited", func(l *origin.Left) int { return l.Edited }),
-			count("gone", func(l *origin.Left) int { return l.Gone }),
-		}),
-	}}
 }

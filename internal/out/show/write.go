@@ -153,20 +153,10 @@ var (
 		text("text", writeTrace),
 		plain("jsonl", writeTraceLines),
 	}
-	OriginForms = Forms[*origin.File]{
+	OriginForms = Forms[*origin.Report]{
 		sheets(originSheets),
-		tagged[*origin.File](),
+		tagged[*origin.Report](),
 		markdownSheets(originSheets),
-	}
-	ChangeForms = Forms[*origin.Change]{
-		sheets(changeSheets),
-		tagged[*origin.Change](),
-		markdownSheets(changeSheets),
-	}
-	RemainsForms = Forms[*origin.Remains]{
-		sheets(remainsSheets),
-		tagged[*origin.Remains](),
-		markdownSheets(remainsSheets),
 	}
 	BlameForms = Forms[[]entry.Item]{
 		text("text", writeBlame),

@@ -342,6 +342,7 @@ type HeaderInfo struct {
 	ID, CWD, Timestamp string
 	Parent             string // the session that it was forked from
 	Owner              string // the session whose sub-agent wrote it; empty for a session of its own
+	Remote, Commit     string // the git remote and the commit that were checked out, if Codex recorded them
 
 	by *dialect.Dialect // nil for pi
 }
@@ -431,6 +432,8 @@ func foreignHeader(by *dialect.Dialect, name string, line jsonl.Value, more ...j
 	header, _ := new(dialect.JSON).Append(nil, &e, e.Entry(), nil)
 	h := headerInfo(by.Agent(), by, header)
 	h.Owner = by.OwnerOf(name, line)
+	git := line.Get("payload").Get("git")
+	h.Remote, h.Commit = git.Get("repository_url").Text(), git.Get("commit_hash").Text()
 	return h
 }
 

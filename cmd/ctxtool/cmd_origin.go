@@ -84,7 +84,9 @@ func runOrigin(e *env, o *originOptions, args []string) error {
 	}
 	for i := range found.Sessions {
 		s := &found.Sessions[i]
-		s.Ref = cmp.Or(stored.Short(s.File), s.File)
+		if s.Ref = stored.Short(s.File); s.Ref == "" {
+			s.Ref = s.File
+		}
 	}
 	for i, u := range found.Unread {
 		if i < 3 || o.strict {
@@ -114,8 +116,8 @@ func firstCall(r *origin.Report) *origin.Call {
 			return &r.Calls[*l.Call]
 		}
 	}
-	for i := range r.Calls {
-		return &r.Calls[i]
+	if len(r.Calls) > 0 {
+		return &r.Calls[0]
 	}
 	return nil
 }

@@ -143,7 +143,7 @@ func TestHelp(t *testing.T) {
 			t.Errorf("%s has not three or four examples", c.name)
 		}
 	}
-	if flags > 352 {
+	if flags > 353 {
 		t.Errorf("%d flags", flags)
 	}
 }

@@ -171,7 +171,8 @@ type version struct {
 	at, authored int64
 }
 
-// history returns the versions of a file up to a commit, the newest first, also those under earlier names.
+// history returns the versions of a file up to a commit, the newest first, also those under earlier names. That of a
+// copy begins with the copy: what was written to the original was not written to it.
 func (r *Repo) history(commit, path string) (all []version, err error) {
 	said, err := r.git("log", "--follow", "--no-ext-diff", "--no-textconv", "-M", "--format=%x01%H %ct %at",
 		"--name-status", "--diff-merges=first-parent", commit, "--", path)
@@ -183,6 +184,9 @@ func (r *Repo) history(commit, path string) (all []version, err error) {
 		} else if names := strings.Split(line, "\t"); len(names) > 1 && len(all) > 0 {
 			v := &all[len(all)-1]
 			v.path = names[len(names)-1]
+			if names[0][0] == 'C' {
+				break
+			}
 			if len(names) > 2 { // before it was renamed
 				all = append(all, version{v.commit + "^", names[1], v.at - 1, v.authored - 1})
 			}

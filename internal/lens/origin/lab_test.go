@@ -150,14 +150,7 @@ func (l *lab) options() Options {
 // origins returns the origin of each line of a file as `certainty session text`.
 func (l *lab) origins(name string) string {
 	l.t.Helper()
-	r, err := Open(l.repo, os.Environ())
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	f, err := r.OfFile(l.options(), filepath.Join(l.repo, name), 0, 0)
-	if err != nil {
-		l.t.Fatal(err)
-	}
+	f := l.report(name)
 	var b strings.Builder
 	for _, line := range f.Lines {
 		by := "-"

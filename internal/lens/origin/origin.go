@@ -142,7 +142,8 @@ func (b *builder) build(paths []string, text *string) (*Report, error) {
 	if b.scan.sessions == 0 {
 		broken := len(b.scan.unread)
 		return nil, sessionfmt.Errorf("none of %s is of this repository%s", phrase.Count(len(b.opt.Files), "session"),
-			phrase.If(broken > 0, "; %d cannot be read", broken)).In(r.Top).Hinted("sessions are those that began in a folder of it; --sessions-dir names another store")
+			phrase.If(broken > 0, "; %d cannot be read", broken)).In(r.Top).
+			Hinted("sessions are those that began in a folder of it; --sessions-dir names another store")
 	}
 	for _, t := range b.files {
 		if t.repo != nil {

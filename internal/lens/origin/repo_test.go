@@ -32,6 +32,7 @@ func TestInert(t *testing.T) {
 		l.git("config", key, program)
 	}
 	l.git("config", "log.showSignature", "true")
+	l.git("config", "blame.ignoreRevsFile", "missing")
 	os.Remove(ran)
 	before := listed(t, l.repo)
 	l.expect("price.go", shopLines("exact one", map[int]string{3: "exact one // Price returns what a basket costs, in euro cents."})...)
@@ -166,12 +167,24 @@ func TestNotes(t *testing.T) {
 	l.git("switch", "-q", "--orphan", "entire/checkpoints/v1")
 	l.file("ab/cdef012345/0/metadata.json", `{"session_id":"one"}`)
 	l.commit("a checkpoint")
+	l.git("rm", "-q", "-r", "ab")
+	l.file("0/metadata.json", `{"session_id":"two"}`)
+	l.commit("a checkpoint with a ref of its own")
+	l.git("update-ref", "refs/entire/checkpoints/2Y/01KX37KN6NXDTV10FKNCBPTP2Y", "HEAD")
+	l.git("update-ref", "refs/remotes/upstream/entire/checkpoints/v1", "HEAD~1")
+	l.git("reset", "-q", "--hard", "HEAD~1")
 	l.git("switch", "-q", "main")
 	l.writes("one", "price.go", shop)
 	l.git("add", "-A")
 	l.git("commit", "-q", "-m", "add a price\n\nEntire-Checkpoint: abcdef012345")
 	l.git("notes", "--ref=ai", "add", "-m", "price.go\n  k1 1-3,5\n  k2 4\nother.go\n  k2 6-9\n---\n"+
 		`{"schema_version":"authorship/3.0.0","prompts":{"k1":{"agent_id":{"tool":"pi","id":"one"}},"k2":{"agent_id":{"id":"two"}}}}`)
+	l.writes("one", "item.go", "package shop\n\ntype Item struct{ Pence, Count int }\n")
+	l.git("add", "-A")
+	l.git("commit", "-q", "-m", "add items\n\nEntire-Checkpoint: 01KX37KN6NXDTV10FKNCBPTP2Y")
+	if n := fmt.Sprint(l.report("item.go").Lines[2].Notes); n != "[{Entire two names another session}]" {
+		t.Error(n)
+	}
 	f := must.Get(must.Get(Open(l.repo, os.Environ())).OfFile(l.options(), filepath.Join(l.repo, "price.go"), 3, 6))
 	for i, want := range []string{"{git-ai one agrees}", "{git-ai two names another session}", "{git-ai one agrees}",
 		"{git-ai  names no session}"} {

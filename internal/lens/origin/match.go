@@ -230,7 +230,7 @@ func (m *matcher) changed(i int) {
 			}
 			if like := similar(m.keys[near.fragment][l], m.own[i]); like >= least {
 				least, best = like, match{by, spot{near.fragment, l}, Edited}
-				if m.writes[by].Loose {
+				if m.writes[by].Loose || m.keys[near.fragment][l] == m.own[i] { // a common text, so near
 					best.sure = Likely
 				}
 			}

@@ -39,7 +39,7 @@ func (r *Repo) noted(files []*trace) *notes {
 	said, _ := r.gitIn(r.Top, strings.Join(ids, "\n"), "log", "--stdin", "--no-walk",
 		"--format=%H %(trailers:key=Entire-Checkpoint,valueonly,separator=%x20)")
 	refs, _ := r.git("for-each-ref", "--format=%(refname)", "refs/heads/entire/checkpoints", "refs/entire/checkpoints",
-		"refs/remotes/*/entire/checkpoints")
+		"refs/remotes/*/entire/checkpoints/**")
 	checkpoints := map[string][]string{}
 	for line := range strings.Lines(said) {
 		words := strings.Fields(line)

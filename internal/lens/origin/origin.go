@@ -42,18 +42,21 @@ func (r *Repo) OfCommit(opt Options, revision string) (*Report, error) {
 			Hinted("FILE, FILE:LINE, a commit of this checkout, or the beginning of a session's id")
 	}
 	b := &builder{repo: r, opt: opt, out: &Report{Of: "commit", Name: id, Commit: id}}
-	b.out.Commits, err = r.commits("--topo-order", id, "--not", id+"^1")
-	if err != nil { // the first one
-		b.out.Commits, err = r.commits("--no-walk", id)
+	brought, diff := []string{"--topo-order", id, "--not", id + "^1"}, []string{id + "^1", id}
+	if _, err := r.commitID(id + "^1"); err != nil { // the first one
+		brought, diff = []string{"--no-walk", id}, []string{"--root", id}
+	}
+	if b.out.Commits, err = r.commits(brought...); err != nil {
+		return nil, err
 	}
 	in := map[string]bool{}
 	for _, c := range b.out.Commits {
 		in[c.ID] = true
 	}
 	b.keep = func(t *trace, i int) bool { return t.blamed[i].commit != nil && in[t.blamed[i].commit.ID] }
-	names, diffErr := r.git("diff-tree", "-r", "-z", "-M", "--no-commit-id", "--name-only", "--diff-filter=d",
-		"--no-ext-diff", "--root", "-m", "--first-parent", id)
-	if err = cmp.Or(err, diffErr); err != nil {
+	names, err := r.git(append([]string{"diff-tree", "-r", "-z", "-M", "--no-commit-id", "--name-only",
+		"--diff-filter=d", "--no-ext-diff"}, diff...)...)
+	if err != nil {
 		return nil, err
 	}
 	var paths []string
@@ -193,8 +196,9 @@ func (b *builder) count() {
 		if b.owner != "" {
 			f.Counts.Gone = max(0, t.written(b.owner)-f.Counts.Known())
 		}
-		out.Files = append(out.Files, f)
-		out.Counts.plus(f.Counts)
+		if out.Counts.plus(f.Counts); f.Counts != (Counts{}) {
+			out.Files = append(out.Files, f)
+		}
 	}
 	for n, lines := range sums {
 		out.Notes = append(out.Notes, NoteSum{n.By, n.Verdict, lines})

@@ -160,40 +160,53 @@ func (in *root) file(r *Repo, name, dir string, wanted map[string]string) string
 		}
 	}
 	name = path.Clean(name)
-	meant := func(rest string) string {
-		if wanted == nil {
+	if in.dir != "" {
+		rest, ok := strings.CutPrefix(name, in.dir+"/")
+		for _, folder := range nested {
+			if after, ok := strings.CutPrefix(rest, folder); ok {
+				rest = r.inTree(strings.Split(after, "/"), 1, in.deep(name), wanted)
+			}
+		}
+		if !ok || wanted == nil {
 			return rest
 		}
 		return wanted[rest]
 	}
-	if in.dir != "" {
-		rest, ok := strings.CutPrefix(name, in.dir+"/")
-		if !ok {
-			return ""
-		}
-		for _, folder := range nested {
-			if after, ok := strings.CutPrefix(rest, folder); ok {
-				_, rest, _ = strings.Cut(after, "/")
-			}
-		}
-		return meant(rest)
-	}
-	if !isAbs(name) {
-		return meant(name)
-	}
 	parts := strings.Split(name, "/")
+	if !isAbs(name) {
+		return r.inTree(parts, 0, 0, wanted)
+	}
 	for i, part := range parts {
-		if !in.named(part) {
-			continue
-		}
-		for k := i + 1; k < min(len(parts), i+4); k++ {
-			inside := slices.Contains(r.top, parts[k])
-			if rest := meant(strings.Join(parts[k:], "/")); rest != "" && (wanted != nil || inside) {
+		if in.named(part) {
+			if rest := r.inTree(parts, i+1, max(i+3, in.deep(name)), wanted); rest != "" {
 				return rest
 			}
-			if inside { // and so is what follows
-				break
-			}
+		}
+	}
+	return ""
+}
+
+// deep returns how many folders of the session's folder a path has, 0 if it is elsewhere.
+func (in *root) deep(name string) int {
+	if !strings.HasPrefix(name, in.cwd+"/") {
+		return 0
+	}
+	return strings.Count(in.cwd, "/") + 1
+}
+
+// inTree returns the wanted file that a path means by its last parts, of which first to last begin the tree. What is
+// in the folder of the repository's last commit tells where it begins.
+func (r *Repo) inTree(parts []string, first, last int, wanted map[string]string) string {
+	for k := first; k < len(parts) && k <= last; k++ {
+		rest := strings.Join(parts[k:], "/")
+		inside := slices.Contains(r.top, parts[k])
+		switch {
+		case wanted != nil && wanted[rest] != "":
+			return wanted[rest]
+		case wanted == nil && (inside || first == 0):
+			return rest
+		case inside: // and so is what follows
+			return ""
 		}
 	}
 	return ""

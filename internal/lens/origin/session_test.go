@@ -71,6 +71,8 @@ func TestFoldersGone(t *testing.T) {
 	}{
 		"moved":                             {"/gone/shop", "", false, "exact one"},
 		"a working tree beside it":          {"/gone/shop-fix", "", false, "exact one"},
+		"a working tree with a long name":   {"/gone/shop/.worktrees/mara/fix/all", "", false, "exact one"},
+		"one of this checkout":              {"HERE/.worktrees/mara/fix", "", false, "exact one"},
 		"another name":                      {"/gone/mill", "", false, ""},
 		"the remote":                        {"/gone/mill", "git@example.org:mara/shop.git", false, "exact one"},
 		"the name of another's":             {"/gone/shop", others, false, ""},
@@ -98,7 +100,7 @@ func TestFoldersGone(t *testing.T) {
 			if c.remote != "" {
 				git = fmt.Sprintf(`{"commit_hash":%q,"branch":"main","repository_url":%q}`, commit, c.remote)
 			}
-			l.codex("one", c.cwd, git, "price.go", shop)
+			l.codex("one", strings.Replace(c.cwd, "HERE", l.repo, 1), git, "price.go", shop)
 			l.writes("two", "README", "a shop\n") // of the repository, whatever the other is
 			l.commit("add a price")
 			want := shopLines("unknown -", nil)

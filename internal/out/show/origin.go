@@ -133,7 +133,8 @@ func callSheet(calls []origin.Call, sessions []origin.Session) table.Sheet {
 	rows := func(yield func(*originCall) bool) {
 		for index = range calls {
 			c := &calls[index]
-			if !yield(&originCall{c, &sessions[c.Session], index + 1}) {
+			again := index > 0 && calls[index-1].Prompt == c.Prompt && calls[index-1].Session == c.Session
+			if !yield(&originCall{c, &sessions[c.Session], index + 1, again}) {
 				return
 			}
 		}
@@ -153,7 +154,7 @@ func callSheet(calls []origin.Call, sessions []origin.Session) table.Sheet {
 			}
 			return table.Money{Dollars: *c.Cost, Decimals: 3}
 		}},
-		{Name: "prompt", Flex: true, Value: func(c *originCall) any { return c.Prompt }},
+		{Name: "prompt", Flex: true, Value: func(c *originCall) any { return table.If(!c.again, c.Prompt) }},
 	})}
 }
 
@@ -162,6 +163,7 @@ type originCall struct {
 	*origin.Call
 	session *origin.Session
 	number  int
+	again   bool // the prompt is that of the call before
 }
 
 func sessionSheet(sessions []origin.Session) table.Sheet {

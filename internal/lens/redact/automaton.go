@@ -232,21 +232,6 @@ func (a *automaton) across(text []byte, from, at int, found func(word int32, end
 	}
 }
 
-// goesOn reports whether a word may begin in a text, and go on after all that follows it.
-func (a *automaton) goesOn(text, after []byte) bool {
-	var s, fresh uint32
-	for _, c := range text {
-		s = a.next[s+uint32(a.class[c])]
-	}
-	for _, c := range after {
-		if s == fresh {
-			break
-		}
-		s, fresh = a.next[s+uint32(a.class[c])], a.next[fresh+uint32(a.class[c])]
-	}
-	return s != fresh
-}
-
 // report calls found for the words that end in a state, at text[end].
 func (a *automaton) report(text []byte, s uint32, end int, found func(word int32, end int)) {
 	if s >= a.first {

@@ -139,14 +139,12 @@ func (s *Scanner) simple(text []byte) bool {
 		case n == 0:
 			i++
 			continue
-		case n < 0 || terminal && start-last < long && s.goesOn(text[last:start]) ||
+		case n < 0 || terminal && start-last < long ||
 			r >= 0 && r < utf8.RuneSelf && (special[r] != 0 || isAlnum(byte(r))):
 			return false
 		}
 		if start-last >= long {
 			s.join, last = s.join[:0], start-long
-		} else if terminal {
-			s.join = s.join[:0]
 		}
 		s.join = append(s.join, text[last:start]...)
 		s.join = append(s.join[:0], s.join[max(0, len(s.join)-long):]...)
@@ -220,12 +218,6 @@ func (s *Scanner) joins(after []byte, character bool) (found bool) {
 		})
 	}
 	return found
-}
-
-// goesOn reports whether a word that begins before the end of an escape may go on after all of a text. The escape may
-// swallow its first character.
-func (s *Scanner) goesOn(after []byte) bool {
-	return s.r.words.goesOn(s.join, after) || len(after) > 0 && s.r.words.goesOn(s.join, after[1:])
 }
 
 // hasCode reports whether a string of JSON, as it is spelled, has characters of base64 or hex or numbers of bytes in a

@@ -215,6 +215,9 @@ func (x *indexer) addRead(u *unit, h *jsonl.Picked, rec record) {
 	}
 	x.addForeign(u, head, rec)
 	if x.skims {
+		if rec.flags&flagBadUTF8 != 0 { // as it is decoded
+			h, _ = x.head.Read(jsonl.ReplaceInvalidUTF8(h.Line))
+		}
 		u.skims.add(rec.off(), x.dialect.Skim, h)
 	}
 }

@@ -315,8 +315,8 @@ func (a *arranger) count(t dialect.Tree, l *dialect.Line) {
 	if (a.told < 0 || a.counted) && !a.asked {
 		return
 	}
-	info := t.Read(l.At).Get("payload").Get("info")
-	last, total := info.Get("last_token_usage"), info.Get("total_token_usage")
+	counts := toldBy(t.Skim(l.At))
+	last, total := counts.usage, counts.total
 	repeated := bytes.Equal(total, a.total)
 	if !total.IsObject() {
 		repeated = a.asked && bytes.Equal(last, a.last)

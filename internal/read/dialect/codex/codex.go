@@ -30,6 +30,8 @@ var Dialect = dialect.Dialect{
 		As: jsonl.Names{ID: "ordinal", Parent: "call_id", Message: "payload"},
 	},
 	Read:   read,
+	Skim:   skim,
+	Call:   callOf,
 	New:    newArranger,
 	Make:   makeEntry,
 	Base:   base,
@@ -190,6 +192,7 @@ func read(p *jsonl.Picked) dialect.Head {
 	if head.Code != call && head.Code != output && head.Code != custom {
 		head.Ref = nil
 	}
+	head.NoUsage = head.Code == output || head.Code == custom
 	return head
 }
 

@@ -281,14 +281,6 @@ func (m *maker) arguments(it *item) jsonl.Value {
 	return jsonl.Value("{}")
 }
 
-// A used is what lines of a turn say of model, service tier and usage. The tier on a record of usage
-// counts before that of the settings.
-type used struct {
-	model, usage, id, tier, asked jsonl.Value
-
-	line jsonl.Value // with the usage
-}
-
 // used reads the lines that say so, and takes all others as items of the answer.
 func (m *maker) used() (u used) {
 	for k, raw := range m.Lines {
@@ -296,20 +288,10 @@ func (m *maker) used() (u used) {
 			m.line = line{}
 			m.line.read(raw)
 		}
-		switch it := &m.payload; {
-		case isItem(m.typ):
-			m.items = append(m.items, *it)
-		case m.typ.Is("turn_context"):
-			if it.model.Exists() {
-				u.model = it.model
-			}
-			u.asked = it.tier
-		case it.thread.raw.Exists():
-			u.asked = it.thread.tier
-		case it.info.raw.Exists(): // of a token_count
-			u.usage, u.line, u.tier = it.info.last, raw, it.tier
-		case it.usage.Exists():
-			u.usage, u.id, u.line, u.tier = it.usage, it.responseID, raw, it.tier
+		if isItem(m.typ) {
+			m.items = append(m.items, m.payload)
+		} else {
+			u.take(tells(&m.line, raw))
 		}
 	}
 	return u
@@ -318,8 +300,7 @@ func (m *maker) used() (u used) {
 // unknown is the model of an answer whose rollout names none.
 var unknown = jsonl.Value(`"unknown"`)
 
-// usage sets model and usage of a response, in pi's terms: what was read from the cache is no part
-// of the input.
+// usage sets model and usage of a response.
 func (m *maker) usage(set func(string, jsonl.Value), u used) {
 	set("provider", openai)
 	set("model", jsonl.FirstText(u.model, unknown))
@@ -327,15 +308,7 @@ func (m *maker) usage(set func(string, jsonl.Value), u used) {
 	if u.line.Exists() {
 		m.e.Share(u.line)
 	}
-	if u.usage.IsObject() {
-		n := u.usage.Ints("input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens",
-			"total_tokens")
-		terms := jsonl.TermsOf(jsonl.FirstText(u.tier, u.asked), nil, nil)
-		if terms.Tier == "fast" { // as settings call it
-			terms.Tier = "priority"
-		}
-		set("usage", m.Usage(jsonl.Usage{
-			Input: max(0, n[0]-n[1]-n[2]), Output: n[3], CacheRead: n[1], CacheWrite: n[2], Total: n[4], Terms: terms,
-		}, nil))
+	if n, ok := u.counted(); ok {
+		set("usage", m.Usage(n, nil))
 	}
 }

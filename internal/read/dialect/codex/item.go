@@ -32,8 +32,9 @@ type item struct {
 		tier jsonl.Value `jsonl:"service_tier"`
 	} `jsonl:"thread_settings"`
 	info struct {
-		raw  jsonl.Value
-		last jsonl.Value `jsonl:"last_token_usage"`
+		raw   jsonl.Value
+		last  jsonl.Value `jsonl:"last_token_usage"`
+		total jsonl.Value `jsonl:"total_token_usage"`
 	}
 }
 

@@ -64,7 +64,8 @@ func (u *used) counted() (n jsonl.Usage, ok bool) {
 	if !u.usage.IsObject() {
 		return n, false
 	}
-	f := u.usage.Ints("input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens", "total_tokens")
+	f := u.usage.Ints("input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens",
+		"total_tokens")
 	n = jsonl.Usage{Input: max(0, f[0]-f[1]-f[2]), Output: f[3], CacheRead: f[1], CacheWrite: f[2], Total: f[4],
 		Terms: jsonl.TermsOf(jsonl.FirstText(u.tier, u.asked), nil, nil)}
 	if n.Terms.Tier == "fast" { // as settings call it

@@ -74,7 +74,7 @@ func (u *used) counted() (n jsonl.Usage, ok bool) {
 	return n, true
 }
 
-// skim is the dialect's Skim: the time, since any line may begin an answer, and what it tells of calls.
+// skim is the dialect's Skim: the time, since any line may begin an answer, and what the line records of calls.
 func skim(dst []jsonl.Value, p *jsonl.Picked) []jsonl.Value {
 	event := dialect.Skip
 	if p.Type.Is("event_msg") {

@@ -30,7 +30,7 @@ func (s *source) document(first jsonl.Value) (doc *document, d *dialect.Dialect,
 	if !s.mayBeDocument(first) {
 		return nil, nil, nil
 	}
-	in := dialect.NewDocument(s.bytes, s.size, nil)
+	in := dialect.NewDocument(wholeReader{s.bytes}, s.size, nil)
 	for found := true; found && err == nil && d == nil; {
 		found, err = in.List(dialect.Messages)
 		if d = Sniff(in.Head); found && d == nil { // the dialect may depend on what follows the list
@@ -110,7 +110,7 @@ func (s *Session) readDocument(workers int, opt Options) error {
 // one counts.
 func (s *Session) readMessages(x *indexer, opt Options) (units []*unit, err error) {
 	doc, src := s.doc, s.src.self()
-	in := dialect.NewDocument(src.bytes, src.size, x.buf[:])
+	in := dialect.NewDocument(wholeReader{src.bytes}, src.size, x.buf[:])
 	found, broken := in.List(dialect.Messages)
 	for found && broken == nil {
 		doc.other, doc.list, doc.line = doc.line, in.Offset(), in.Line()
@@ -159,7 +159,7 @@ func (x *indexer) element(in *dialect.Document, u *unit) error {
 // each message.
 func (doc *document) lines(s *Session) io.Reader {
 	own := s.src.self()
-	in := dialect.NewDocument(own.bytes, own.size, nil)
+	in := dialect.NewDocument(wholeReader{own.bytes}, own.size, nil)
 	in.Go(doc.list, doc.line, '[')
 	all := []io.Reader{bytes.NewReader(append(bytes.Clone(doc.head), '\n'))}
 	for k := range s.src.sections {

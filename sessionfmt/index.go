@@ -193,6 +193,17 @@ func readFullAt(r io.ReaderAt, buf []byte, off int64) error {
 	return err
 }
 
+// A wholeReader reads all that it is asked for. Where a file ends before that, it has changed.
+type wholeReader struct{ io.ReaderAt }
+
+// ReadAt is io.ReaderAt's.
+func (r wholeReader) ReadAt(buf []byte, off int64) (int, error) {
+	if err := readFullAt(r.ReaderAt, buf, off); err != nil {
+		return 0, err
+	}
+	return len(buf), nil
+}
+
 // add adds a line to the unit, and returns its head if it is a record. open reports whether the newline is
 // missing.
 func (x *indexer) add(u *unit, line []byte, off int64, open bool) *jsonl.Picked {

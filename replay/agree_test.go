@@ -26,12 +26,12 @@ func agreed(t *testing.T) []corpus.Session {
 	all := slices.DeleteFunc(slices.Concat(corpus.Own(t), corpus.Agents(t), corpus.Generated(t)), func(c corpus.Session) bool {
 		return strings.HasPrefix(c.Name, "gen/") && !strings.HasSuffix(c.Name, "-0")
 	})
-	for name, shape := range map[string]gen.Shape{
-		"edited":  {Entries: 1300, Tools: 0.6, Systems: 0.05, Edits: 0.02, Ephemerals: 0.1, Branch: 0.01},
-		"patched": {Entries: 1300, Tools: 0.6, Transforms: 0.01, Systems: 0.02, CompactEvery: 900},
+	for k, shape := range []gen.Shape{
+		{Entries: 1300, Tools: 0.6, Systems: 0.05, Edits: 0.02, Ephemerals: 0.1, Branch: 0.01},
+		{Entries: 1300, Tools: 0.6, Transforms: 0.01, Systems: 0.02, CompactEvery: 900},
 	} {
 		shape.Text, shape.MaxText = 20, 100
-		all = append(all, corpus.Session{Name: "long/" + name, Data: gen.Session(shape)})
+		all = append(all, corpus.Session{Name: fmt.Sprint("long/", k), Data: gen.Session(shape)})
 	}
 	return all
 }

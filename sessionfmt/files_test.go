@@ -227,3 +227,47 @@ func TestQuote(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestVersions: entries are appended to sessions of the versions that pi reads as they are, and of no others.
+func TestVersions(t *testing.T) {
+	for _, c := range []struct{ version, want string }{
+		{`"version":1,`, "the format is version 1"}, {``, "the format is version 1"}, {`"version":2,`, ""}, {`"version":3,`, ""}, {`"version":4,`, "version 4, the latest supported is 3"},
+	} {
+		name := filepath.Join(t.TempDir(), "s.jsonl")
+		text := strings.Replace(three, `"version":3,`, c.version, 1)
+		must.Do(os.WriteFile(name, []byte(text), 0o600))
+		s := must.Get(sessionfmt.Open(name, sessionfmt.Options{}))
+		b := s.NewBatch(s.Leaf(), time.UnixMilli(0))
+		b.Add(jsonl.Label, jsonl.Field{Name: "targetId", Value: jsonl.Value(`"aaaaaaaa"`)})
+		err := s.Append(b, sessionfmt.AppendOptions{})
+		got := string(must.Get(os.ReadFile(name)))
+		if c.want == "" && (err != nil || !strings.HasPrefix(got, text) || got == text) || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || got != text) {
+			t.Errorf("%s %v", c.version, err)
+		}
+		s.Close()
+	}
+}
+
+// TestInvalidBytes: lines with bytes that are not UTF-8 are findings at their line, in sessions of every agent.
+func TestInvalidBytes(t *testing.T) {
+	claude := `{"type":"user","uuid":"u%d","parentUuid":%s,"sessionId":"s","timestamp":"2026-01-01T00:00:00.000Z","version":"2.1.100","message":{"role":"user","content":"%s"}}` + "\n"
+	for name, text := range map[string]string{
+		"pi":     strings.Replace(three, "So.", "S\xffo.", 1),
+		"claude": fmt.Sprintf(claude, 1, "null", "a") + fmt.Sprintf(claude, 2, `"u1"`, "b") + fmt.Sprintf(claude, 3, `"u2"`, "\xff"),
+	} {
+		s := must.Get(sessionfmt.OpenReader(name, strings.NewReader(text), sessionfmt.Options{}))
+		var found []string
+		for _, f := range s.Findings {
+			if f.Code == "invalid-utf8" {
+				found = append(found, fmt.Sprint(f.Line, f.Entry))
+			}
+		}
+		if want := map[string]string{"pi": "3 bbbbbbbb", "claude": "3 u3"}[name]; len(found) != 1 || !strings.HasPrefix(found[0], want[:1]) || !strings.HasSuffix(found[0], want[2:]) {
+			t.Errorf("%s: %q, want %s", name, found, want)
+		}
+		line := must.Get(s.NewReader().Line(s.Leaf()))
+		if !strings.Contains(string(line), "\ufffd") {
+			t.Errorf("%s: %s", name, line)
+		}
+	}
+}

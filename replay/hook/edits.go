@@ -202,7 +202,12 @@ func (t *Trial) editOptions(b *sessionfmt.Batch, was, is *prompt.Prompt) error {
 // editMessages adds edits for the messages that differ, and the new ones at the end.
 func (t *Trial) editMessages(b *sessionfmt.Batch) error {
 	d, s := t.Difference, t.s
-	a, end := sent(d.A.Envelope), d.A.Cached
+	a, end, last := sent(d.A.Envelope), d.A.Cached, 0 // last is after the last message that is not new
+	for _, c := range d.Messages {
+		if c.Change != diff.Added && c.Change != diff.Removed {
+			last = max(last, c.B+c.Count)
+		}
+	}
 	for _, c := range d.Messages {
 		switch c.Change {
 		case diff.Kept:
@@ -230,7 +235,7 @@ func (t *Trial) editMessages(b *sessionfmt.Batch) error {
 				if err != nil {
 					return err
 				}
-				if c.A >= 0 && c.A < end || c.B+c.Count != d.B.Cached || !v.Get("role").Is("user") {
+				if c.A >= 0 && c.A < end || c.B < last || c.B+c.Count > d.B.Cached || !v.Get("role").Is("user") {
 					return t.refuse("only messages of the user, at the end, can be added", ops.Replace)
 				}
 				b.Add(jsonl.User, jsonl.Field{Name: "message", Value: bytes.Clone(v)})

@@ -298,6 +298,9 @@ func TestShape(t *testing.T) {
 		if got := fmt.Sprintf("%s %s %v | %s %s %s %s %s %v", to.id, to.typed.Value, to.other, in.raw, in.a, in.text.Value, in.deep.raw, in.deep.b, in.other); got != c.want {
 			t.Errorf("%s:\n%s, want\n%s", c.text, got, c.want)
 		}
+		if to.known != nil {
+			t.Errorf("%s: a field that is only known is read: %v", c.text, to.known)
+		}
 	}
 	var to all
 	c := new(Cursor).Reset(Value(`[1,2]`))

@@ -3,6 +3,7 @@ package origin
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,6 +28,18 @@ func shopLines(origin string, but map[int]string) (all []string) {
 		all = append(all, origin+" "+strings.TrimSuffix(line, "\n"))
 		if other, ok := but[len(all)]; ok {
 			all[len(all)-1] = other
+		}
+	}
+	return all
+}
+
+// likely are the lines of a text that a session may have written; those that tell nothing are unknown.
+func likely(text string) (all []string) {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSuffix(line, "\n"); len(key(line)) < shortest {
+			all = append(all, "unknown - "+line)
+		} else {
+			all = append(all, "likely one "+line)
 		}
 	}
 	return all
@@ -225,6 +238,82 @@ func TestScenes(t *testing.T) {
 			l.commit("sort")
 			l.expect("price.go", shopLines("unknown -", map[int]string{6: "exact one \tfor _, item := range sorted(basket) {"})...)
 			l.expect("item.go", "exact one package shop", "exact one ", "exact one type Item struct{ Pence, Count int }")
+		},
+		"written again by another session": func(l *lab) {
+			l.writes("one", "price.go", shop)
+			l.writes("two", "price.go", strings.Replace(shop, "in pence", "in cents", 1))
+			l.commit("add a price")
+			l.expect("price.go", shopLines("exact one", map[int]string{3: "exact two // Price returns what a basket costs, in cents."})...)
+		},
+		"a call that a fork repeats": func(l *lab) {
+			l.writes("one", "price.go", shop)
+			lines := string(must.Get(os.ReadFile(filepath.Join(l.dir, "store", "one.jsonl"))))
+			head, rest, _ := strings.Cut(lines, "\n")
+			head = strings.Replace(head, `"id":"one"`, `"id":"aaa","parentSession":"one.jsonl"`, 1)
+			head = strings.Replace(head, "T09:04", "T09:05", 1)
+			lines = head + "\n" + rest
+			must.Do(os.WriteFile(filepath.Join(l.dir, "store", "aaa.jsonl"), []byte(lines), 0o644))
+			l.last["aaa"] = l.last["one"]
+			l.edits("aaa", "price.go", "in pence", "in cents")
+			l.commit("add a price")
+			f := l.report("price.go")
+			if len(f.Sessions) != 2 || len(f.Calls) != 2 || f.Counts.Exact != 10 {
+				l.t.Errorf("%+v", f)
+			}
+		},
+		"renamed before it was written to": func(l *lab) {
+			l.file("price.go", shop)
+			l.commit("by hand")
+			l.edits("one", "price.go", shop, strings.ToUpper(shop))
+			l.git("mv", "price.go", "cost.go")
+			l.file("cost.go", shop)
+			l.commit("rename")
+			l.file("cost.go", strings.ToUpper(shop))
+			l.commit("what was written before")
+			l.expect("cost.go", likely(strings.ToUpper(shop))...)
+		},
+		"the same text later, by a person": func(l *lab) {
+			l.writes("one", "price.go", shop)
+			l.commit("add a price")
+			l.git("rm", "-q", "price.go")
+			l.commit("no price")
+			l.file("price.go", shop)
+			l.commit("by hand")
+			l.expect("price.go", likely(shop)...)
+		},
+		"common lines of a call, elsewhere": func(l *lab) {
+			l.file("price.go", shop)
+			l.commit("add a price")
+			l.called("one", "edit", map[string]any{"path": "price.go", "oldText": "a text that only the session knew",
+				"newText": "\t\tif item.Count < 1 {\n\t\t\tcontinue\n\t\t}"}, false, "ok")
+			l.file("price.go", shop+"\nfunc count() {\n\t\t\tcontinue\n\t\t\tcontinue\n}\n")
+			l.commit("by hand")
+			l.expect("price.go", append(shopLines("unknown -", nil), "unknown - ", "unknown - func count() {",
+				"unknown - \t\t\tcontinue", "unknown - \t\t\tcontinue", "unknown - }")...)
+		},
+		"in two working trees at once": func(l *lab) {
+			l.file("price.go", shop)
+			l.commit("add a price")
+			l.git("worktree", "add", "-q", "-b", "side", "../tree")
+			l.edits("tree@one", "price.go", "total := 0", "sum := 0")
+			l.edits("two", "price.go", "total := 0\n", "total := 1\n")
+			l.commit("on main")
+			l.expect("price.go", shopLines("unknown -", map[int]string{5: "exact two \ttotal := 1"})...)
+		},
+		"nothing but equal lines": func(l *lab) {
+			l.writes("one", "list.txt", strings.Repeat("count the items again\n", 30))
+			l.commit("a list")
+			l.expect("list.txt", slices.Repeat([]string{"exact one count the items again"}, 30)...)
+		},
+		"a common line between changed ones": func(l *lab) {
+			l.writes("one", "a.txt", "first line of all\nread the items\ncount them again\nread the price\nlast line of all\n")
+			l.commit("a text")
+			l.file("a.txt", "first line of all\nread all items\ncount them again\nread a price\nlast line of all\n\n\n\n\n\n\n\ncount them again\n")
+			l.commit("by hand")
+			want := []string{"exact one first line of all", "edited one read all items", "likely one count them again",
+				"edited one read a price", "exact one last line of all"}
+			want = append(want, slices.Repeat([]string{"unknown - "}, 7)...)
+			l.expect("a.txt", append(want, "unknown - count them again")...)
 		},
 		"several edits": func(l *lab) {
 			l.file("price.go", shop)

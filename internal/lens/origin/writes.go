@@ -66,8 +66,7 @@ func (r *Repo) scan(opt Options, wanted map[string]string) *scan {
 		err    error
 	}
 	out := &scan{owners: map[string]string{}}
-	workers := runtime.GOMAXPROCS(0)
-	k := 0
+	workers, k := runtime.GOMAXPROCS(0), 0
 	for one := range parallel.InOrder(len(opt.Files), workers, 2*workers, func() func(int) result {
 		buf := make([]byte, 256<<10)
 		return func(k int) (out result) {
@@ -120,12 +119,13 @@ const (
 	written             // they are what calls wrote to
 )
 
-// session reads a session; of is nil for one of another repository. A file that is not a session is one, too.
+// session reads a session; of is nil for one of another repository, and for a file that is not a session.
 func (r *Repo) session(opt *Options, name string, wanted map[string]string, buf []byte) (
 	of *session, writes []*write, err error) {
 	var d digest
 	value, found := opt.Cache.Get(name)
-	if head, rest, ok := strings.Cut(string(value), "\n"); !found || !ok || json.Unmarshal([]byte(head), &d) != nil {
+	head, rest, _ := strings.Cut(string(value), "\n")
+	if found = found && json.Unmarshal([]byte(head), &d) == nil; !found {
 		d = digest{Header: store.ReadHeader(opt.Open.Disk, name)}
 	} else {
 		d.names = decodeNames(rest)
@@ -137,7 +137,10 @@ func (r *Repo) session(opt *Options, name string, wanted map[string]string, buf 
 			opt.Cache.Set(name, d.names.encode(append(head, '\n')))
 		}
 	}()
-	if d.Header.ID == "" {
+	switch {
+	case d.Header.ID == "" && found: // it is not a session
+		return nil, nil, nil
+	case d.Header.ID == "":
 		return nil, nil, unreadable(opt, name)
 	}
 	in, ours := r.rootOf(&d.Header)

@@ -64,7 +64,7 @@ func switchParam(name, about string, at func(o *Options) *bool) Param {
 	}}
 }
 
-// Params are the options that a pass reads, and that users set.
+// Params returns the options that a pass reads, and that users set.
 func (p *Pass) Params() (all []Param) {
 	for _, name := range strings.Fields(p.reads) {
 		all = append(all, paramTable[slices.IndexFunc(paramTable, func(q Param) bool { return q.Name == name })])
@@ -72,7 +72,7 @@ func (p *Pass) Params() (all []Param) {
 	return all
 }
 
-// Default is the default of one of a pass's options.
+// Default returns the default of one of a pass's options.
 func (p *Pass) Default(q Param) any { return q.get(&p.Defaults) }
 
 // Set sets an option by its name. It returns an error if the pass has no such option, or it cannot

@@ -115,7 +115,7 @@ func (f *firstItem) read(n *Natives, m Piece) (item jsonl.Value, err error) {
 	return f.item, err
 }
 
-// first is a copy of the first item of a message.
+// first returns a copy of the first item of a message.
 func (n *Natives) first(m Piece) (jsonl.Value, error) {
 	items, err := n.Of(m)
 	for item := range items.Elements {

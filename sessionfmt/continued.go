@@ -84,8 +84,7 @@ func endsLine(src *source, at int64) bool {
 	return readFullAt(src.bytes, last[:], at-1) == nil && last[0] == '\n'
 }
 
-// linesBelow is the length of the lines before the first one whose ordinal is not below a
-// number, bytes.
+// linesBelow returns the length of the lines before the first one whose ordinal is not below a number, bytes.
 func (s *source) linesBelow(ordinal int64) (keep int64) {
 	number := int64(0)
 	for end, line := range s.eachLine {
@@ -106,8 +105,8 @@ func (s *source) linesBelow(ordinal int64) (keep int64) {
 	return keep
 }
 
-// findBase is the name of the file that holds a session which another one continues: beside
-// that, or in the folders around it, or where opt looks.
+// findBase returns the name of the file that holds a session which another one continues: beside that, or in
+// the folders around it, or where opt looks.
 func (id *identity) findBase(name string, b dialect.Base, opt Options) (string, error) {
 	matches := func(file string) bool {
 		stem, ok := strings.CutSuffix(sessionName(file), ".jsonl")

@@ -117,7 +117,7 @@ type row struct {
 	values  []any // nil for NULL
 }
 
-// text is the text of a column, empty if the row has none.
+// text returns the text of a column, empty if the row has none.
 func (r *row) text(column string) string {
 	for k, name := range r.columns {
 		if name == column {
@@ -194,7 +194,7 @@ func (db *database) query(query string, args ...any) iter.Seq2[*row, error] {
 	}
 }
 
-// databaseError is what SQLite reports, with what helps.
+// databaseError returns what SQLite reports, with what helps.
 func databaseError(err error) error {
 	var e interface { // the driver's
 		error

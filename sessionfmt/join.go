@@ -71,7 +71,7 @@ func (s *source) splice(parts []part, document, before bool) *source {
 // self returns the bytes of the session's own file.
 func (s *source) self() *source { return cmp.Or(s.own, s) }
 
-// sectionAt is the section that an offset is in, nil for the file that was opened.
+// sectionAt returns the section that an offset is in, nil for the file that was opened.
 func (s *source) sectionAt(off int64) *section {
 	for k := range s.sections {
 		if b := &s.sections[k]; off >= b.off && off < b.end {
@@ -91,8 +91,7 @@ func (s *Session) Bases() (names []string) {
 	return names
 }
 
-// place is the file that a line of the session stands in, as messages name it, and its number
-// there.
+// place returns the file that a line of the session stands in, as messages name it, and its number there.
 func (s *Session) place(line int) (name string, number int) {
 	number = line
 	for k := range s.src.sections {
@@ -143,7 +142,7 @@ func (s *Session) OwnLines() error {
 	return e
 }
 
-// countLines is the number of line ends in the first bytes of a file.
+// countLines returns the number of line ends in the first bytes of a file.
 func countLines(r io.ReaderAt, size int64) (n int) {
 	buf := make([]byte, min(size, unitSize))
 	for off := int64(0); off < size; off += int64(len(buf)) {
@@ -162,7 +161,7 @@ type spliced struct {
 	sizes []int64
 }
 
-// ReadAt is io.ReaderAt's.
+// ReadAt implements io.ReaderAt.
 func (p *spliced) ReadAt(buf []byte, off int64) (n int, err error) {
 	for k, part := range p.parts {
 		if off >= p.sizes[k] {

@@ -336,7 +336,7 @@ func (p *BytesPart) store(d DiskBytes) {
 	}
 }
 
-// diskSheet is the table of what fills the disk.
+// diskSheet returns the table of what fills the disk.
 func (p *BytesPart) diskSheet() table.Sheet {
 	size := int64(0)
 	for _, b := range p.Sessions {

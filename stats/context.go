@@ -279,7 +279,7 @@ func findPlaces(s *sessionfmt.Session, e *replay.Envelope) (p SessionPlaces) {
 	return p
 }
 
-// placeSheet is the table of where the messages are.
+// placeSheet returns the table of where the messages are.
 func (p *ContextPart) placeSheet() table.Sheet {
 	var all SessionPlaces
 	for i := range p.Sessions {

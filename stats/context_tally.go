@@ -421,8 +421,8 @@ func (p *ContextPart) orderOffers() {
 	})
 }
 
-// Unused are the tools that no request called and the skills that none loaded, by name, and
-// the tokens that they take: of one request, and of all.
+// Unused returns the tools that no request called and the skills that none loaded, by name, and the tokens that
+// they take: of one request, and of all.
 func (p *ContextPart) Unused() (names []string, tokens, total int) {
 	for _, o := range p.Offered {
 		if o.Used == 0 && o.Kind != "file" {

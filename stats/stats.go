@@ -341,7 +341,7 @@ func (o *Options) Finish(r *Report) {
 	}
 }
 
-// Sheets are the tables of the lenses.
+// Sheets returns the tables of the lenses.
 func (o *Options) Sheets(r *Report) (all []table.Sheet) {
 	for _, lens := range o.Lenses {
 		for _, sheet := range lens.sheets(r) {

@@ -95,7 +95,7 @@ func MarkCopies(all []*Summary) {
 // Calls are the calls of a session, with what each cost.
 type Calls struct{ of *Report }
 
-// Sum is the number of calls, and their usage.
+// Sum returns the number of calls, and their usage.
 func (c *Calls) Sum() CostSum { return c.of.Cost.CostSum }
 
 // Spent is the cost of the calls with the same keys, US dollars.

@@ -173,7 +173,7 @@ func (r *sweRun) answer(m *jsonl.Message, counted int) {
 	}
 }
 
-// fits is the number of requests below the threshold.
+// fits returns the number of requests below the threshold.
 func (r *sweRun) fits(limit int64) (n int) {
 	for _, size := range r.requests {
 		if sweFits(size, limit) {

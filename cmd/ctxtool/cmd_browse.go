@@ -43,7 +43,7 @@ func (o *browseOptions) define(f *flagSet) {
 	f.BoolVar(&o.noOpen, "no-open", false, "print the address, and open no browser")
 }
 
-// unused is how long the server may be unused before it ends.
+// unused is the time without requests after which the server ends.
 const unused = time.Hour
 
 func runBrowse(e *env, o *browseOptions, args []string) error {
@@ -92,24 +92,24 @@ func runBrowse(e *env, o *browseOptions, args []string) error {
 	return nil
 }
 
-// browseGC is the percentage for collect while a store is served: more memory than that of one answer is
-// of no use.
+// browseGC is the percentage for collect while a store is served: memory beyond that of one answer is of no
+// use.
 const browseGC = 70
 
-// A browsed is a store as it is served. Pages are made when they are asked for, one after the other, so that
-// memory is that of one.
+// A browsed is a store that is served. Pages are made on request, one at a time, so that memory stays that of
+// one page.
 type browsed struct {
 	*env
 	known   *models.Table
-	without bool // sub-agents
+	without bool // sessions of sub-agents
 	title   string
 	list    func() ([]listedFile, error)
-	busy    chan struct{} // holds who makes something
+	busy    chan struct{} // held while a page is made
 
 	mu      sync.Mutex
-	files   []listedFile   // by number
-	agents  []string       // by number, as far as they are known
-	numbers map[string]int // by path
+	files   []listedFile   // files by number
+	agents  []string       // summaries by number, as far as they are known
+	numbers map[string]int // numbers by path
 }
 
 func (b *browsed) routes() http.Handler {
@@ -131,7 +131,7 @@ func (b *browsed) routes() http.Handler {
 
 const jsonLines = "application/x-ndjson; charset=utf-8"
 
-// A refusal is an answer that is not given.
+// A refusal is an answer with an error status.
 type refusal struct {
 	status int
 	text   string
@@ -142,8 +142,8 @@ func (r refusal) Error() string { return r.text }
 // A maker writes an answer; flush sends what it has written so far.
 type maker func(w *bufio.Writer, r *http.Request, flush func()) error
 
-// making returns a handler of what is made for a request, one at a time, and no longer than somebody waits
-// for it.
+// making returns a handler that makes the answer to a request, one at a time, and stops when the client has
+// gone.
 func (b *browsed) making(contents string, write maker) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		select {
@@ -159,7 +159,7 @@ func (b *browsed) making(contents string, write maker) http.HandlerFunc {
 			http.NewResponseController(w).Flush()
 		}
 		var err error
-		if b.leaks != nil { // nothing is sent before all of it is known to have no secret
+		if b.leaks != nil { // nothing is sent before all of it is known to contain no secret
 			var text []byte
 			text, err = written(func(w *bufio.Writer) error { return write(w, r, func() {}) })
 			if err == nil {
@@ -176,7 +176,7 @@ func (b *browsed) making(contents string, write maker) http.HandlerFunc {
 		}
 		b.note("%s: %v", r.URL.Path, err)
 		if sent.begun {
-			panic(http.ErrAbortHandler) // what was sent is not all of it
+			panic(http.ErrAbortHandler) // the answer is incomplete
 		}
 		status := http.StatusInternalServerError
 		if no, ok := errors.AsType[refusal](err); ok {
@@ -186,7 +186,7 @@ func (b *browsed) making(contents string, write maker) http.HandlerFunc {
 	}
 }
 
-// A sent is an answer that knows whether it has begun.
+// A sent is a response that knows whether it has begun.
 type sent struct {
 	http.ResponseWriter
 	contents string
@@ -201,14 +201,14 @@ func (s *sent) Write(p []byte) (int, error) {
 	return s.ResponseWriter.Write(p)
 }
 
-// opened is how sessions are opened for a request: they are no longer read once nobody waits for it.
+// opened returns the options for opening sessions on a request: reading stops when the client has gone.
 func (b *browsed) opened(r *http.Request, workers int) sessionfmt.Options {
 	opt := b.opening(workers)
 	opt.Disk.Stop, opt.Opened = r.Context().Err, nil
 	return opt
 }
 
-// number gives a file its number, which it keeps.
+// number returns the number of a file, which it keeps.
 func (b *browsed) number(f listedFile) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -232,7 +232,7 @@ func (b *browsed) file(r *http.Request) (listedFile, bool) {
 	return b.files[n], true
 }
 
-// state changes with a session's file.
+// state returns a text that changes with a session's file.
 func (b *browsed) state(path string) string {
 	if info, err := b.disk.Stat(path); err == nil {
 		return fmt.Sprint(info.Size(), info.ModTime().UnixNano())
@@ -254,7 +254,7 @@ func (b *browsed) page(w *bufio.Writer, r *http.Request, _ func()) error {
 	}
 	b.frugal(f.path)
 	defer b.collect(browseGC)
-	state := b.state(f.path) // before it is read: what comes later is growth
+	state := b.state(f.path) // before reading: anything later is growth
 	s, err := sessionfmt.Open(f.path, b.opened(r, 0))
 	if err != nil {
 		return err
@@ -282,14 +282,14 @@ func (b *browsed) page(w *bufio.Writer, r *http.Request, _ func()) error {
 	return write(w, nil)
 }
 
-// A row is a session in the index as it is served.
+// A row is a session in the index that is served.
 type row struct {
 	*pages.Summary
 	Agent string `json:"agent,omitempty"`
 }
 
-// sessions writes the sessions of the index, the newest first, as they are read, again those that have sub-agents
-// once these are read too, and then what all cost. Sub-agents without their session are listed last.
+// sessions writes the sessions of the index as they are read, the newest first; those with sub-agents again
+// once these are read, and at the end the total cost. Sub-agents without their session come last.
 func (b *browsed) sessions(w *bufio.Writer, r *http.Request, flush func()) error {
 	files, err := b.list()
 	if err != nil {
@@ -332,7 +332,7 @@ func (b *browsed) sessions(w *bufio.Writer, r *http.Request, flush func()) error
 	stats.MarkCopies(all)
 	copied := map[string]float64{}
 	for _, sum := range all {
-		if f := of[sum]; sum.SubAgents > 0 || sum.Owner != "" { // its cost is known now
+		if f := of[sum]; sum.SubAgents > 0 || sum.Owner != "" { // its cost is now known
 			if err := b.line(w, b.row(f, sum)); err != nil {
 				return err
 			}
@@ -344,17 +344,17 @@ func (b *browsed) sessions(w *bufio.Writer, r *http.Request, flush func()) error
 	return b.line(w, map[string]any{"costs": stats.SpentBy(all), "copied": copied})
 }
 
-// summary is what a session is about. One that cannot be read has an error.
+// summary returns the summary of a session. One that cannot be read has an error.
 func (b *browsed) summary(f listedFile, opt *stats.Options) *stats.Summary {
 	sum, err := opt.Summarize(f.path)
 	if err != nil {
 		sum = &stats.Summary{Error: b.reason(err)}
 	}
-	sum.File = filepath.Clean(f.path) // their order is that of ctxtool cost
+	sum.File = filepath.Clean(f.path) // in the order of ctxtool cost
 	return sum
 }
 
-// row is a session in the index.
+// row returns a session in the form of the index.
 func (b *browsed) row(f listedFile, sum *stats.Summary) row {
 	n := b.number(f)
 	out := row{&pages.Summary{File: b.fileName(f.name), Error: sum.Error}, sum.Agent}
@@ -377,7 +377,7 @@ func (b *browsed) row(f listedFile, sum *stats.Summary) row {
 	return out
 }
 
-// milliseconds is a time as pages have it, 0 for none.
+// milliseconds returns a time as pages have it, 0 for none.
 func milliseconds(text string) int64 {
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
@@ -386,7 +386,7 @@ func milliseconds(text string) int64 {
 	return at.UnixMilli()
 }
 
-// line writes a value on a line, unless it has a secret and must not.
+// line writes a value on a line, unless it contains a secret and must not.
 func (b *browsed) line(w *bufio.Writer, v any) error {
 	text, err := json.Marshal(v)
 	if err != nil {

@@ -31,10 +31,10 @@ type hitRow struct {
 	After  string       `json:"after,omitempty"`
 }
 
-// mostHits is how many hits of a session are shown.
+// mostHits is the number of hits that are shown for a session.
 const mostHits = 4
 
-// found searches the texts of all sessions for the words of an address, and writes the best sessions.
+// found searches the texts of all sessions for the words in a URL, and writes the best sessions.
 func (b *browsed) found(w *bufio.Writer, r *http.Request, flush func()) error {
 	asked := r.URL.Query()
 	o := period{since: asked.Get("since"), until: asked.Get("until"), zone: b.zone}

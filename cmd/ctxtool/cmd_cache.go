@@ -25,7 +25,7 @@ type cacheOptions struct {
 	broken        bool
 	failOver      string
 
-	limit   float64 // of failOver; below 0 for none
+	limit   float64 // value of failOver; negative for none
 	percent bool    // limit is in percent of tokens, not in dollars
 	replay.Options
 }
@@ -138,8 +138,8 @@ func (o *cacheOptions) session(e *env, f listedFile) (row cache.Total) {
 	return row
 }
 
-// over reports whether more was rebilled than --fail-over allows, or may have been: tokens
-// without a known price keep no limit in dollars. It notes what was.
+// over reports whether more was rebilled than --fail-over allows, or could have been: tokens without a known
+// price exceed any limit in dollars. It notes the amount.
 func (o *cacheOptions) over(e *env, t *cache.Total) bool {
 	again, text := t.Rebilled, ""
 	switch {

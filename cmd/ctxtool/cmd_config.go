@@ -42,13 +42,13 @@ func (o *configOptions) define(f *flagSet) {
 	})
 }
 
-// A setting is what configuration can set, most often a flag, and the commands that have it.
+// A setting is a value that configuration can set, usually of a flag, and the commands that have it.
 type setting struct {
 	def, about string
 	commands   []string
 }
 
-// flagless are settings that no flag has: gsh's own numbers, most of them of an option of its policy.
+// flagless are settings without a flag: gsh's own numbers, most of them options of its policy.
 var flagless = []struct{ name, option, def, about, commands string }{
 	{"max-tool-output-bytes", "max", "30000", "policy gsh: shorten tool results to N bytes (0: no limit)",
 		"reduce simulate"},
@@ -65,9 +65,9 @@ func (e *env) setting(name string) (string, error) {
 	return value, tooDangerous(name, value, from)
 }
 
-// notSettings are flags that no configuration sets: those that select what to answer, and
-// those that mean something else in another command ("COMMAND FLAG"). Above all, a file in
-// the current folder must not let a command write.
+// notSettings are flags that no configuration can set: those that select what to answer, and those with another
+// meaning in another command ("COMMAND FLAG"). Above all, a file in the current folder must not make a command
+// write.
 var notSettings = []string{
 	"append-message", "each", "exec", "file", "op", "reason", "remove-part", "remove-tool", "schema", "set",
 	"set-part", "why",
@@ -79,8 +79,8 @@ var notSettings = []string{
 	"regexp", "fixed", "ignore-case", "blame", "fail-over", "min",
 	// a file in the current folder must not make a gate pass
 	"require", "lens", "by", "only-model", "check", "against", "drift", "broken", "unpriced", "allow-empty",
-	"write", "now", "answer-calls", "omit", "restore", "replace", // what changes a file is named each time
-	"reduce counter", // of a policy, which has its own
+	"write", "now", "answer-calls", "omit", "restore", "replace", // the files to change are named on each command line
+	"reduce counter", // options of a policy, which have their own settings
 	"source", "rank", "role", "tool", "cwd", "exit-code", "event", "path-only", "in-context", "for",
 	"embed", "no-cache",
 	"version", "coverage", "dry-run", "session", "tree", "recent", "resume", "force", "as", "no-mark", "emit",
@@ -166,13 +166,13 @@ func (s *setting) explain(w *bufio.Writer, key string, c *config.Config) {
 	}
 }
 
-// lenient are the commands that run whatever else is configured: config lists it.
+// lenient are the commands that run even with an invalid configuration, which config lists.
 var lenient = []string{"config", "version", cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd}
 
 // configure reads the configuration and sets the flags that are not on the command line.
 func (e *env) configure(cmd *cobra.Command) error {
 	var err error
-	if e.config == nil { // serve has read it for its calls
+	if e.config == nil { // serve has read it for the commands that it runs
 		if err = e.readConfig(cmd); err != nil {
 			return err
 		}
@@ -216,7 +216,8 @@ func (e *env) set(f *pflag.Flag, value string) error {
 		Hint: "ctxtool config --explain " + f.Name}
 }
 
-// unknownSettings returns an error for the first setting that no command has, or whose value is none of its type.
+// unknownSettings returns an error for the first setting that no command has, or whose value has the wrong
+// type.
 func (e *env) unknownSettings(cmd *cobra.Command) error {
 	var others []config.Set
 	for _, s := range e.config.Sets(e.environ) {
@@ -227,7 +228,7 @@ func (e *env) unknownSettings(cmd *cobra.Command) error {
 	if others == nil {
 		return nil
 	}
-	own := &env{machine: e.machine} // whose flags nothing reads
+	own := &env{machine: e.machine} // settings of flags that nothing reads
 	own.config = e.config
 	root := newRoot(own, "")
 	settings := settingsOf(root)
@@ -251,8 +252,8 @@ func (e *env) unknownSettings(cmd *cobra.Command) error {
 	return nil
 }
 
-// notSetting returns the error for what is set and is no setting. In gsh's table and in the environment, which others
-// share, only what resembles a setting is one.
+// notSetting returns the error for a key that is not a setting. In gsh's table and in the environment, which
+// other programs share, only keys that resemble a setting count.
 func notSetting(root *cobra.Command, settings map[string]*setting, s config.Set) error {
 	hint := "ctxtool config lists the settings"
 	key, gsh := strings.CutPrefix(s.Key, "context.")
@@ -283,7 +284,7 @@ func (e *env) readConfig(cmd *cobra.Command) (err error) {
 	return err
 }
 
-// asks reports whether a command is to follow a policy, by its flags or the configuration.
+// asks reports whether a command uses a policy, by its flags or the configuration.
 func (e *env) asks(cmd *cobra.Command, policy string) bool {
 	f := cmd.Flags().Lookup("policy")
 	if f == nil {
@@ -299,7 +300,8 @@ func (e *env) asks(cmd *cobra.Command, policy string) bool {
 	})
 }
 
-// tooDangerous returns an error for a setting of the current folder that only the user may make.
+// tooDangerous returns an error for a setting of the current folder that only the user's own configuration may
+// make.
 func tooDangerous(name, value, from string) error {
 	what := dangerous(name, value)
 	if from != hereFile || what == "" {
@@ -309,7 +311,8 @@ func tooDangerous(name, value, from string) error {
 		Hinted("set it " + phrase.If(name != "archive", "with --%s or ", name) + "in the user's configuration folder")
 }
 
-// dangerous returns what a setting does that only the user may ask for, "" if it is nothing such.
+// dangerous returns the effect of a setting that only the user's own configuration may have, "" for a harmless
+// one.
 func dangerous(key, value string) string {
 	switch {
 	case key == "pager", key == "summarizer" && strings.HasPrefix(value, "exec:"),
@@ -329,8 +332,8 @@ func dangerous(key, value string) string {
 	return ""
 }
 
-// hereFile is the configuration of the current folder. Somebody else may have written it, so
-// it must not set what is dangerous.
+// hereFile is the configuration of the current folder. Somebody else may have written it, so it must not make
+// dangerous settings.
 const hereFile = ".ctxtool.toml"
 
 // configFiles returns the names of the configuration files; later ones override.

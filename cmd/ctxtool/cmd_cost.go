@@ -11,14 +11,13 @@ import (
 	"time"
 )
 
-// costOptions are the flags of ctxtool cost, which is the lens cost of ctxtool stats, of the last
-// days.
+// costOptions are the flags of ctxtool cost: the lens cost of ctxtool stats, over the last days.
 type costOptions struct {
 	statsOptions
 	utc bool
 }
 
-// usualDays is how many days cost reports, today included.
+// usualDays is the number of days that cost reports, including today.
 const usualDays = 30
 
 func (o *costOptions) define(f *flagSet) {
@@ -83,7 +82,7 @@ func (o *costOptions) span(zone *time.Location) string {
 	return span + ", in local time"
 }
 
-// widestBar is that of the most expensive row, columns.
+// widestBar is the width of the bar of the most expensive row, columns.
 const widestBar = 16
 
 // withBars returns a table of costs with bars at the end of its rows.

@@ -123,8 +123,8 @@ func (o *countOptions) lines(r io.Reader) (rows []tokens.Text, err error) {
 // countWindow is the number of bytes read at a time.
 const countWindow = 1 << 20
 
-// whole counts a file as one text, in windows: each ends where a text may be cut, and grows
-// if there is no such place.
+// whole counts a file as one text, in windows: each ends at a place where a text may be cut, and grows if it
+// has none.
 func (o *countOptions) whole(r io.Reader) ([]tokens.Text, error) {
 	row, lengths := tokens.Text{}, make([]int, len(o.counters))
 	buf := make([]byte, 0, o.window)

@@ -111,7 +111,7 @@ func (e *env) namesSession(arg string) bool {
 	return err == nil
 }
 
-// find resolves the points. Without B, they are the states before and after the entry of A.
+// find resolves the points. Without B, they are the states before and after the entry at A.
 func (x *comparison) find() (err error) {
 	a, b := x.a.Session, x.b.Session
 	if x.b.point == "" {
@@ -158,7 +158,7 @@ func (x *comparison) difference() (*diff.Difference, error) {
 	return diff.Envelopes(&tokens.Pi, a.A, b.A)
 }
 
-// between is diff.Between that notes where the replay had to stop.
+// between is diff.Between, with notes on where the replay had to stop.
 func (x *comparison) between(r *replay.Replay, a, b int) (*diff.Span, error) {
 	span, err := diff.Between(r, a, b)
 	if err == nil && span.Stopped != nil {

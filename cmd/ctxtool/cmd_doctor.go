@@ -80,14 +80,14 @@ func (o *doctorOptions) examine(e *env, f listedFile, show func(done, size int64
 	return r, err
 }
 
-// store reports on several sessions by project. One that cannot be read is a line.
+// store reports on several sessions by project. A session that cannot be read is listed as such.
 func (o *doctorOptions) store(e *env, files []listedFile) error {
 	o.several = true
 	files = slices.DeleteFunc(files, func(f listedFile) bool { return f.part && o.NoSubAgents })
 	var all []*doctor.Report
 	o.Open.Workers = 1
 	e.collect(batchGC)
-	// A session takes more memory than elsewhere: its ledger and its context are there at a time.
+	// A session takes more memory here than elsewhere: its ledger and its context are in memory together.
 	inOrder(e, runtime.GOMAXPROCS(0), byPath(files), func(f listedFile, show func(done, size int64)) *doctor.Report {
 		r, err := o.examine(e, f, show)
 		if err != nil {

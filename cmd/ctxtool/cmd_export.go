@@ -21,7 +21,7 @@ type exportOptions struct {
 	export.Options
 	to, shard string
 	where     []string
-	budgets   []gate.Budget // of where
+	budgets   []gate.Budget // selection by figures
 }
 
 func (o *exportOptions) define(f *flagSet) {
@@ -52,7 +52,7 @@ func (o *exportOptions) define(f *flagSet) {
 	f.models(&o.Stats.Replay.Models)
 }
 
-// check checks which flags go together, and reads the limits.
+// check checks flag combinations, and reads the limits.
 func (o *exportOptions) check(f *flagSet) error {
 	switch whole := export.Find(o.to).Whole; {
 	case o.Contents && whole:
@@ -85,7 +85,7 @@ func (o *exportOptions) selected(all []export.Input) (some []export.Input, err e
 	}
 	err = parallel.Ordered(all, func(in export.Input) (*export.Input, error) {
 		one, err := read.Read(in.Path)
-		if err != nil || gate.Holds(o.budgets, one) { // exporting one that cannot be read says why
+		if err != nil || gate.Holds(o.budgets, one) { // exporting an unreadable session reports why
 			return &in, nil
 		}
 		return nil, nil
@@ -113,7 +113,7 @@ func runExport(e *env, o *exportOptions, args []string) error {
 	}
 	o.Large(false)
 	target := export.Find(o.to)
-	e.asIs = !target.Whole // texts are redacted as they are written
+	e.asIs = !target.Whole // texts are redacted while they are written
 	o.Stats.Counter, o.Stats.Open = &tokens.Pi, e.opening(0)
 	o.Stats.Now = e.now()
 	o.Disk, o.Note, o.Says = e.disk, e.note, e.reason
@@ -162,12 +162,12 @@ func runExport(e *env, o *exportOptions, args []string) error {
 	return e.exported(done)
 }
 
-// A leak is an error that says what likely secrets were found.
+// A leak is an error that lists the likely secrets that were found.
 type leak string
 
 func (l leak) Error() string { return string(l) }
 
-// leaked returns what likely secrets a text has, empty for none.
+// leaked describes the likely secrets in a text; it is empty for none.
 func (e *env) leaked(text []byte) string {
 	found := redact.NewLeaks(e.leaks)
 	found.Add(-1, text)

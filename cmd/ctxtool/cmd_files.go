@@ -74,7 +74,7 @@ func runBranch(e *env, o *branchOptions, args []string) error {
 	return err
 }
 
-// wholeBatch finds a point below which entries are to be appended: inside a batch, the end of that
+// wholeBatch returns the point for appending entries below the given one: within a batch, the end of that
 // batch.
 func (e *env) wholeBatch(s *sessionfmt.Session, point string) (int, error) {
 	at, err := findLeaf(s, point, s.Leaf())
@@ -249,7 +249,7 @@ func runCheck(e *env, o *checkOptions, args []string) error {
 	}
 	least, _ := check.ParseSeverity(o.min) // the flag was checked
 	if !o.given("fail-on") {
-		failOn = max(failOn, least) // a gate whose list is empty would not say why it fails
+		failOn = max(failOn, least) // a gate with an empty list could not say why it fails
 	}
 	choice, err := check.Choose(o.only, o.skip)
 	if err != nil {
@@ -283,7 +283,7 @@ func runCheck(e *env, o *checkOptions, args []string) error {
 	return found(failed)
 }
 
-// cover says what of the files nothing reads.
+// cover reports the fields in the files that no reader uses.
 func (o *checkOptions) cover(e *env, files []listedFile) error {
 	var all check.Coverage
 	broken := 0
@@ -380,7 +380,7 @@ func runImport(e *env, o *importOptions, args []string) error {
 	return err
 }
 
-// place names the file in pi's store. It must not be there: the session may have gone on in it.
+// place returns the name for the file in pi's store. It must not exist: the session may have continued there.
 func (o *importOptions) place(e *env, made *sessionfmt.Session) error {
 	header, err := made.HeaderLine()
 	if err != nil {

@@ -85,8 +85,8 @@ func (o *keepOptions) keep(e *env, f listedFile) keep.Row {
 // databaseName marks a file as a database.
 const databaseName = "database"
 
-// files returns the files to keep, in the order of their names, with their places in the archive: of all
-// agents, or those that the arguments name. What is in the archive itself is not among them.
+// files returns the files to keep, sorted by name, with their places in the archive: those of all agents, or
+// those that the arguments name. It leaves out files of the archive itself.
 func (o *keepOptions) files(e *env, args []string) (files []listedFile, err error) {
 	stores := []store.Store{e.store()}
 	if len(args) > 0 {
@@ -100,7 +100,7 @@ func (o *keepOptions) files(e *env, args []string) (files []listedFile, err erro
 		}
 		f := listedFile{path: name, given: filepath.ToSlash(name), out: e.store().Place(name)}
 		if place := keep.Plain(f.out); had[place] {
-			f.out += ".jsonl" // a session that is packed beside itself
+			f.out += ".jsonl" // a session beside its own compressed copy
 		} else {
 			had[place] = true
 		}

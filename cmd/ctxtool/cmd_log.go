@@ -100,15 +100,15 @@ type logger struct {
 	w  *bufio.Writer
 	on show.Screen
 
-	listed int   // number of records listed
-	size   int64 // of the file that they were read from, in bytes
+	listed int   // number of records listed so far
+	size   int64 // size of the file when they were read, bytes
 
 	s            *sessionfmt.Session
 	r            *replay.Replay
 	walk         *replay.Walk
 	meter        *ledger.Meter
-	done         []int        // the path that was replayed
-	counts       weigh.Counts // of its context
+	done         []int        // the path that was replayed last
+	counts       weigh.Counts // tokens of its context
 	stopped      bool
 	since, until limit
 	short        func(id string) string // see sessionfmt.Session.ShortIDs
@@ -117,7 +117,7 @@ type logger struct {
 
 // open opens the session, or reads what has been appended to it.
 func (l *logger) open(name string) (err error) {
-	l.size, _ = l.e.fileSize(name) // before reading: what is appended meanwhile is listed next time
+	l.size, _ = l.e.fileSize(name) // before reading: anything appended meanwhile is listed next time
 	if l.s != nil {
 		if l.s.Grow() {
 			return nil
@@ -233,14 +233,14 @@ func (l *logger) entries(leaf int) error {
 type logEntry struct {
 	rec int
 	outline.Row
-	shown bool        // it is listed
-	told  ledger.Told // of its message
+	shown bool        // the flags select it
+	told  ledger.Told // tokens of its message
 	err   error
 }
 
 const batchSize = 128
 
-// reader returns a function that reads entries. It is not safe for concurrent use.
+// reader returns a function that reads entries. The function is not safe for concurrent use.
 func (l *logger) reader() func(records []int) []logEntry {
 	lines, weigher := outline.NewReader(l.s), new(weigh.Weigher).Reset(&tokens.Pi)
 	return func(records []int) []logEntry {

@@ -73,7 +73,7 @@ func (o *lsOptions) check(e *env) (order sortKey, opt stats.Options, err error) 
 	opt.Only.Model = "" // the row's, which is that of the last answer
 	opt.Replay.Models = o.known
 	opt.Open = e.opening(0) // redacted
-	opt.Open.Opened = nil   // rows say what was found
+	opt.Open.Opened = nil   // rows report what was found
 	opt.NoSubAgents = o.noSubAgents
 	return sortKeys[at], opt, err
 }
@@ -125,8 +125,8 @@ func runLs(e *env, o *lsOptions, args []string) error {
 	return cmp.Or(err, noneRead(broken, len(files)))
 }
 
-// tellApart gives sessions that are in no store the beginnings of their ids, and those with one id
-// the names of their files.
+// tellApart adds the beginnings of their ids to sessions outside of stores, and the file names to sessions with
+// equal ids.
 func (e *env) tellApart(rows []*stats.Summary) {
 	ids := namesOf(rows, func(r *stats.Summary) string { return r.ID })
 	short, _ := abbrev.Of(ids, store.LeastShort)
@@ -212,11 +212,11 @@ type statusLine struct {
 	} `json:"context_window"`
 }
 
-// mostSummed is how large a file may be to be read whole for a status unasked, bytes: it takes
+// mostSummed is the size of a file up to which a status reads all of it without being asked, bytes: this takes
 // about 10 ms.
 const mostSummed = 2 << 20
 
-// larger reports whether files have more bytes together, or one cannot be asked.
+// larger reports whether files together exceed a number of bytes, or one cannot be examined.
 func (e *env) larger(bytes int64, names ...string) bool {
 	for _, name := range names {
 		info, err := e.disk.Stat(name)
@@ -283,7 +283,7 @@ func (o *statusOptions) status(e *env, opt *stats.Options, name string) (*state.
 			st.NoSubAgents, st.Unread = sum.NoSubAgents, sum.Unread
 		}
 		st.Model, st.Context, st.Estimated, st.Window = sum.Model, int64(sum.Context), sum.Estimated, sum.Window
-	case !o.cost: // the end has an answer where the whole has none, as of a fork without its base
+	case !o.cost: // the tail has an answer, but the whole file none, such as a fork without its base
 		err = nil
 	}
 	return st, err

@@ -21,7 +21,7 @@ type mcpOptions struct {
 	maxTokens int64
 }
 
-// usualAnswer is the size of an answer in tokens that an agent has room for.
+// usualAnswer is the default size of an answer in tokens, for which an agent has room.
 const usualAnswer = 10000
 
 func (o *mcpOptions) define(f *flagSet) {
@@ -38,12 +38,12 @@ func runMCP(e *env, o *mcpOptions, _ []string) error {
 		return err
 	}
 	rules := sync.OnceValues(func() (*redact.Redactor, error) { return o.redactor(e) })
-	if o.patterns+o.values+strings.Join(o.env, "") != "" { // else there can be no error
+	if o.patterns+o.values+strings.Join(o.env, "") != "" { // otherwise an error is impossible
 		if _, err := rules(); err != nil {
 			return usage(err)
 		}
 	}
-	go rules() // the client need not wait for them to be compiled
+	go rules() // the client need not wait for their compilation
 	if o.maxTokens == 0 {
 		o.maxTokens = usualAnswer
 	}
@@ -72,12 +72,12 @@ func runMCP(e *env, o *mcpOptions, _ []string) error {
 	return err
 }
 
-// A nopCloser is a stream that its user closes and that stays open.
+// A nopCloser is a stream that stays open when its user closes it.
 type nopCloser struct{ io.Writer }
 
 func (nopCloser) Close() error { return nil }
 
-// bounded returns the environment of commands that read nothing outside the folders of sessions.
+// bounded returns an environment in which commands read nothing outside the folders of sessions.
 func (e *env) bounded() (*env, error) {
 	in := &env{machine: e.machine, setup: e.setup, again: e.again}
 	in.stdin, in.gcPercent, in.color, in.noPager, in.configFile = nil, nil, "never", true, ""

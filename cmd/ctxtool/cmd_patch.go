@@ -31,9 +31,9 @@ type patchOptions struct {
 	writeFlags
 	replayFlags
 	overrideFlags
-	try     hook.Options // of results
-	run     hook.Exec    // of a hook
-	command hook.Command // that is the hook
+	try     hook.Options // file with results
+	run     hook.Exec    // command line of a hook
+	command hook.Command // the hook of that command line
 	hooks   []string     // its command line
 	each    bool
 
@@ -51,8 +51,8 @@ type patchOptions struct {
 	schema          bool
 
 	results  []hook.Result
-	given    []string // operations
-	messages []string // of --append-message
+	given    []string // operations of the flags
+	messages []string // messages of --append-message
 }
 
 func (o *patchOptions) define(f *flagSet) {
@@ -131,7 +131,7 @@ func runPatch(e *env, o *patchOptions, args []string) error {
 		if o.as != "auto" {
 			refused = p.CannotStore()
 		}
-		own := p.Patch.Findings() // which no check of the session has
+		own := p.Patch.Findings() // which no check of the session reports
 		e.printFindings(s.Name, own)
 		return p, cmp.Or(e.strictly(s, s.Findings, o.strict), noFindings(o.strict, s.Name, len(own)))
 	}

@@ -33,13 +33,13 @@ type reduceOptions struct {
 	counter    string
 
 	policy  *compact.Policy
-	byAgent func(name string) (*compact.Policy, error) // returns that of another agent; nil if policy is for all
-	asked   *tokens.Counter                            // instead of a policy's own
+	byAgent func(name string) (*compact.Policy, error) // returns the policy of another agent; nil if one applies to all
+	asked   *tokens.Counter                            // replaces a policy's own
 	job     compact.Job
 	replay  replay.Options
 }
 
-// words are the other names of ctxtool reduce, and the pass that each runs.
+// words maps the other names of ctxtool reduce to the pass that each runs.
 var words = map[string]string{"compact": compact.Compact.Name, "prune": compact.Prune.Name}
 
 func (o *reduceOptions) define(f *flagSet) {
@@ -71,7 +71,7 @@ func (o *reduceOptions) define(f *flagSet) {
 	f.before(func() error { return o.check(f.env, f.cmd) })
 }
 
-// word adds the pass that the command is called by, unless a --pass names it.
+// word adds the pass for which the command is named, unless a --pass names it.
 func (o *reduceOptions) word(cmd *cobra.Command) error {
 	pass := words[cmd.CalledAs()]
 	if pass == "" {
@@ -106,7 +106,7 @@ func passFlag(cmd *cobra.Command, err error) error {
 	return unknownFlag(cmd, err)
 }
 
-// ofAgent is the name of the policy of the agent whose session it is.
+// ofAgent stands for the policy of the agent that wrote the session.
 const ofAgent = "agent"
 
 // choose returns the policy of a name with the numbers of configuration, preset and options.
@@ -176,7 +176,7 @@ func (o *reduceOptions) ofPasses(e *env) (*compact.Policy, error) {
 		p.Layers = append(p.Layers, l)
 		names = append(names, l.Pass.Name)
 	}
-	if l := p.Layer(&compact.Compact); l != nil { // it measures as the system does whose style it is
+	if l := p.Layer(&compact.Compact); l != nil { // uses the counter of that style
 		like, err := compact.FindPolicy(string(l.Style))
 		if err != nil {
 			return nil, err

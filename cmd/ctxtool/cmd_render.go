@@ -30,13 +30,13 @@ import (
 	"ctxtool/stats"
 )
 
-// commentSize is how many characters a comment on GitHub may have.
+// commentSize is the maximum length of a comment on GitHub, characters.
 const commentSize = 65536
 
 type renderOptions struct {
 	readFlags
 	target, leaf     string
-	period           // of points and git revisions too
+	period           // also points and git revisions
 	files            []string
 	all              bool
 	include, exclude []string
@@ -44,7 +44,7 @@ type renderOptions struct {
 	assets           string
 	split            int
 	open             bool
-	entry            string // at which --open opens the page; empty for its beginning
+	entry            string // place at which --open opens the page; empty for its beginning
 	noSubAgents      bool
 	known            *models.Table
 
@@ -162,9 +162,9 @@ func (o *renderOptions) write(e *env, p *page.Page) error {
 // A document is a rendered session.
 type document interface{ Write(w io.Writer) error }
 
-// publish writes a document and searches it for secrets. With --fail-on-secret it searches a
-// first one, and writes the document only if that has none. made returns a new document,
-// which passes its texts to scan; last is set for the one that is written.
+// publish writes a document and searches it for secrets. With --fail-on-secret it first searches a separate
+// document, and writes one only if that has no secret. made returns a new document, which passes its texts to
+// scan; last is set for the document that is written.
 func (o *renderOptions) publish(e *env, s *sessionfmt.Session, made func(scan func(record int, text []byte),
 	last bool) document) (*redact.Leaks, error) {
 	found, err := o.secrets(e)
@@ -249,7 +249,8 @@ func (o *renderOptions) conversation(e *env, p *page.Page, r *replay.Replay, lea
 	return o.spent(e, p, part)
 }
 
-// spent sets what the session used, with its sub-agents. A page of a part of the session has what that used.
+// spent sets the usage of the session, with its sub-agents. A page of part of the session has the usage of that
+// part.
 func (o *renderOptions) spent(e *env, p *page.Page, part bool) error {
 	s := p.Session
 	opt := stats.Options{Open: e.opening(1), NoSubAgents: o.noSubAgents, Family: e.family}
@@ -281,7 +282,7 @@ func (o *renderOptions) spent(e *env, p *page.Page, part bool) error {
 	return nil
 }
 
-// spent is a sum as pages have it.
+// spent returns a sum as pages have it.
 func spent(c *stats.CostSum) page.Spent {
 	t := &c.Tokens
 	return page.Spent{Input: t.Input, Output: t.Output, CacheRead: t.CacheRead, CacheWrite: t.CacheWrite,
@@ -306,10 +307,9 @@ func (o *renderOptions) newLimit(e *env, s *sessionfmt.Session, text string, lea
 	return l, err
 }
 
-// commitTime returns when a git revision of the current folder was committed. The folder may be
-// somebody else's, so git reads one object by a command that runs none of what a repository can
-// configure: pagers, signatures, diffs and filters are not asked for, no hook and no monitor is
-// run, and what is missing is not fetched.
+// commitTime returns when a git revision of the current folder was committed. The folder may be somebody
+// else's, so git reads a single object with a command that runs nothing that a repository can configure: no
+// pagers, signatures, diffs, filters, hooks or monitors, and it fetches nothing that is missing.
 func (e *env) commitTime(revision string) (at times.Span, ok bool) {
 	if strings.HasPrefix(revision, "-") {
 		return at, false
@@ -338,11 +338,10 @@ func (e *env) commitTime(revision string) (at times.Span, ok bool) {
 	return at, false
 }
 
-// gitPatience is how long git may take to read an object.
+// gitPatience is the time limit for git to read an object.
 const gitPatience = 10 * time.Second
 
-// changesGit reports whether a variable of the environment tells git more than where the
-// repository is.
+// changesGit reports whether an environment variable tells git more than where the repository is.
 func changesGit(variable string) bool {
 	name, _, _ := strings.Cut(variable, "=")
 	return strings.HasPrefix(name, "GIT_") &&

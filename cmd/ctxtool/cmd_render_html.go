@@ -22,7 +22,7 @@ import (
 	"ctxtool/stats"
 )
 
-// notForPages are the flags that select parts of a session: a page has all of them.
+// notForPages are flags that select parts of a session, which do not apply: a page has all of it.
 var notForPages = []string{"target", "since", "until", "files", "all", "include", "exclude", "max-lines",
 	"budget", "assets"}
 
@@ -48,7 +48,7 @@ func (o *renderOptions) checkHTML(e *env) error {
 	return nil
 }
 
-// browse makes a page, in a temporary folder where -o names no file, and opens it.
+// browse makes a page, in a temporary folder unless -o names a file, and opens it.
 func (o *renderOptions) browse(e *env, args []string) error {
 	if o.given("format") && o.format != "html" {
 		return usagef("--open conflicts with -f %s", sessionfmt.Quote(o.format))
@@ -92,7 +92,7 @@ func (o *renderOptions) browse(e *env, args []string) error {
 	return nil
 }
 
-// hugePage is the size in bytes from which the page of a session is slow to open.
+// hugePage is the size in bytes from which the page of a session opens slowly.
 const hugePage = 500 << 20
 
 // html writes a session as a page for browsers.
@@ -171,7 +171,7 @@ func (e *env) subAgents(report *pages.Report, s *sessionfmt.Session, without boo
 	opt.Replay.Models = known
 	report.Subs.Without, report.Subs.Owner = without, s.Owner()
 	cost, err := opt.SubAgents(s)
-	if err != nil { // the page will say so
+	if err != nil { // the page reports it
 		return
 	}
 	e.noteUnread(cost)
@@ -234,7 +234,7 @@ func (o *renderOptions) htmlStore(e *env, dir string) error {
 
 func (o *renderOptions) storePage(e *env, f listedFile) (*pages.Summary, error) {
 	open := e.opening(1)
-	open.Times = true // tell copies of other sessions
+	open.Times = true // identify copies of other sessions
 	s, err := sessionfmt.Open(f.path, open)
 	if err != nil {
 		return nil, err
@@ -269,7 +269,7 @@ func (o *renderOptions) storeSecrets(e *env, files []listedFile) error {
 	return found(slices.Contains(inParallel(e, files, func(f listedFile, _ func(done, size int64)) bool {
 		s, err := sessionfmt.Open(f.path, e.opening(1))
 		if err != nil {
-			return false // it will have no page
+			return false // it gets no page
 		}
 		defer s.Close()
 		scan, err := o.secrets(e)

@@ -37,10 +37,10 @@ type searchOptions struct {
 	recent    int
 }
 
-// The ways to rank hits.
+// Ways to rank hits.
 var ranks = []string{"none", "words", "hybrid"}
 
-// The limits of gsh's answers, in sessions and in events.
+// Limits of gsh's answers, in sessions and in events.
 const (
 	usualResults = 20
 	mostResults  = 50
@@ -114,7 +114,7 @@ func (o *searchOptions) check(e *env, args []string) (opt search.Options, files 
 	}
 	opt.Open = e.opening(0)
 	opt.Open.Opened = e.noteBroken
-	opt.Open.Through = nil // files are searched as they are; Redact redacts what is shown
+	opt.Open.Through = nil // files are searched unredacted; Redact redacts what is shown
 	return opt, files, err
 }
 
@@ -137,8 +137,8 @@ func (o *searchOptions) query(args []string) (*search.Query, []string, error) {
 	return search.Words(args[0], o.rank == "words" || o.rank == "" && several), args[1:], nil
 }
 
-// searchGC is the percentage for collect while files are searched: a common word has a million
-// hits, and only their number grows.
+// searchGC is the percentage for collect while files are searched: a common word has a million hits, and
+// nothing else grows.
 const searchGC = 10
 
 func runSearch(e *env, o *searchOptions, args []string) error {
@@ -267,8 +267,7 @@ func (o *searchOptions) forTask(e *env, files []search.File, opt search.Options)
 // execPrefix begins the name of a command.
 const execPrefix = "exec:"
 
-// report prints which files could not be searched. A file that is not a session is none of
-// those in a folder.
+// report lists files that could not be searched, except those in folders that are not sessions.
 func (o *searchOptions) report(e *env, found *search.Results) error {
 	broken := 0
 	for _, b := range found.Broken {
@@ -329,8 +328,7 @@ func (e *env) searched(args []string) (files []search.File, err error) {
 	return files, err
 }
 
-// logFolders returns the folders in which gsh keeps its history, sessions and logs, and SWE-CLI
-// its logs, if they are searched.
+// logFolders returns gsh's folders of history, sessions and logs, and SWE-CLI's logs, if they are searched.
 func (e *env) logFolders() (dirs []string) {
 	if e.home == "" || e.sessionsDir != "" {
 		return nil
@@ -348,7 +346,7 @@ func (e *env) gshFolder() string {
 	return filepath.Join(cmp.Or(e.getenv("XDG_DATA_HOME"), filepath.Join(e.home, ".local/share")), "gsh")
 }
 
-// homeless returns the name of a file with ~ for the user's folder.
+// homeless returns the name of a file with ~ for the home folder.
 func (e *env) homeless(name string) string {
 	if rest, ok := strings.CutPrefix(name, e.home+string(filepath.Separator)); ok && e.home != "" {
 		return "~/" + filepath.ToSlash(rest)

@@ -125,8 +125,8 @@ func (o *simulateOptions) contenders(e *env) (all []simulate.Contender, err erro
 	return all, nil
 }
 
-// policySpecs splits a list of policies. What follows a comma is an option of the policy before it
-// if it has a value and no name of its own.
+// policySpecs splits a list of policies. The text after a comma is an option of the policy before it if it has
+// a value and is not the name of a policy.
 func policySpecs(list string) (specs []string) {
 	for part := range strings.SplitSeq(list, ",") {
 		if last := len(specs) - 1; last >= 0 && strings.Contains(part, "=") && !strings.Contains(part, ":") {
@@ -187,7 +187,7 @@ func runSimulate(e *env, o *simulateOptions, args []string) error {
 	return o.reply(e, replay.New(s, opt), show.SimulationForms.Of(report))
 }
 
-// inFile returns an error with the name of the file, unless it has one.
+// inFile adds the name of the file to an error, unless it has one.
 func inFile(name string, err error) error {
 	if at := (*sessionfmt.Error)(nil); errors.As(err, &at) {
 		return err
@@ -201,8 +201,8 @@ func (o *simulateOptions) simulateAll(e *env, files []listedFile) error {
 	if o.Explained {
 		return usagef("--explain requires a single session")
 	}
-	// A file has a worker for each policy, so few are in work; their policies change large
-	// contexts at each request, so garbage is most of the memory.
+	// Each file has a worker per policy, so few files are in work. Policies change large contexts at each
+	// request, so most of the memory is garbage.
 	e.collect(50)
 	all := make([]*simulate.Report, len(files))
 	run := func(places []int) {
@@ -265,11 +265,10 @@ func (o *simulateOptions) simulateOne(e *env, f listedFile) *simulate.Report {
 	return report
 }
 
-// worthForecast is the size of sessions, in bytes, from which a run is announced with its time.
+// worthForecast is the size of sessions, in bytes, from which a run is announced with its expected time.
 const worthForecast = 64 << 20
 
-// sample runs a sample of the sessions first, if there are many, and notes about how long all of
-// them take.
+// sample first runs a sample of the sessions, if there are many, and notes how long all of them will take.
 func (o *simulateOptions) sample(e *env, files []listedFile, run func(places []int)) []int {
 	var total, size int64
 	sizes := make([]int64, len(files))

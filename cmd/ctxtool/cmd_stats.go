@@ -28,8 +28,8 @@ type statsOptions struct {
 	counter   string
 	calibrate bool
 
-	alone   bool   // a single session: if it cannot be read, there is no answer
-	wider   string // what follows where no session matches: what would match more
+	alone   bool   // for a single session that cannot be read there is no answer
+	wider   string // hint if no session matches: flags that would match more
 	arrange func(sheets []table.Sheet) []table.Sheet
 	stats.Options
 }
@@ -96,10 +96,10 @@ func (o *statsOptions) check(e *env) (err error) {
 	return nil
 }
 
-// replaying are the lenses that replay the session.
+// replaying lists the lenses that replay the session.
 var replaying = []string{"context", "growth", "compactions", "bytes", "cache", "check", "calibration"}
 
-// atLenses are those that report a point of the path.
+// atLenses lists the lenses that report on a point of the path.
 var atLenses = []string{"context", "growth", "compactions", "bytes", "cache", "calibration"}
 
 var lensFlags = []struct {
@@ -169,7 +169,7 @@ func (o *statsOptions) report(e *env, files []listedFile) error {
 		var fault error
 		var broken []string
 		var read []*stats.Report
-		parts := map[*stats.Report]bool{} // read for their cost alone
+		parts := map[*stats.Report]bool{} // read only for their cost
 		inOrder(e, 0, files, func(f listedFile, show func(done, size int64)) *result { return o.read(e, f, show) },
 			func(one *result) {
 				if one == nil {
@@ -218,8 +218,8 @@ func (o *statsOptions) hasLens(lenses ...string) bool {
 	return slices.ContainsFunc(o.Lenses, func(l *stats.Lens) bool { return slices.Contains(lenses, l.Name) })
 }
 
-// add adds a session's report to the sum, and with -f jsonl writes it. A sub-agent without its session costs,
-// and is no session.
+// add adds a session's report to the sum, and writes it with -f jsonl. A sub-agent without its session adds
+// costs, but does not count as a session.
 func (o *statsOptions) add(w *bufio.Writer, sum, one *stats.Report, part bool) error {
 	opt := &o.Options
 	if part {
@@ -243,7 +243,7 @@ func (o *statsOptions) costOnly() *stats.Options {
 	return &only
 }
 
-// unread returns an error if too many of several sessions cannot be read. A gate says so itself.
+// unread returns an error if too many of several sessions cannot be read. A gate reports that itself.
 func (o *statsOptions) unread(broken []string, of int) error {
 	if o.alone {
 		return nil
@@ -295,7 +295,7 @@ func (o *statsOptions) read(e *env, f listedFile, show func(done, size int64)) *
 	return &result{r, err, f.part}
 }
 
-// noteGaps notes the gaps in figures that the form csv does not show.
+// noteGaps notes the gaps in figures that CSV does not show.
 func (o *statsOptions) noteGaps(e *env, sum *stats.Report) {
 	if o.NoSubAgents && !slices.Contains([]string{"text", "markdown", "json", "jsonl"}, o.format) {
 		e.note("without sub-agents")

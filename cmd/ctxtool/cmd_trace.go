@@ -29,7 +29,7 @@ type traceOptions struct {
 	all           bool
 	limit         int // 0 for all
 
-	query *trace.Query // nil until the session is open, if it may be a point
+	query *trace.Query // nil until the session is open, if it could be a point
 }
 
 func (o *traceOptions) define(f *flagSet) {
@@ -247,7 +247,7 @@ func effect(r *replay.Replay, rec int) (*entry.Effect, error) {
 	known := r.Findings
 	_, r.Findings = r.Session.Path(rec)
 	span, err := diff.Between(r, r.Session.LeafAt(sessionfmt.Before(rec)), rec)
-	for _, f := range r.Findings { // paths of several entries have the same
+	for _, f := range r.Findings { // several entries can share a path
 		if !slices.Contains(known, f) {
 			known = append(known, f)
 		}

@@ -20,7 +20,7 @@ const (
 	exitOK      = 0
 	exitFound   = 1 // the command found something: damage, a difference
 	exitUsage   = 2 // the command line is wrong
-	exitNothing = 3 // no answer: broken or missing input, a stopped replay, --strict, the disk
+	exitNothing = 3 // no answer: broken or missing input, a stopped replay, --strict, a disk error
 )
 
 // A statusError is an error with the exit status of the command.
@@ -73,8 +73,8 @@ func exitStatus(err error) int {
 	return exitUsage
 }
 
-// usage marks an error as one of the command line, even one that only shows once the session
-// is open, such as a point that is not in it. An error that has a status keeps it.
+// usage marks an error as one of the command line, even one that only shows after the session is open, such as
+// a point that it lacks. An error that has a status keeps it.
 func usage(err error) error { return withStatus(err, exitUsage) }
 
 // usagef formats an error of the command line.
@@ -99,7 +99,7 @@ func withStatus(err error, status int) error {
 func (e *env) fault(err error) {
 	text := strings.TrimRight(err.Error(), "\n")
 	at, ok := errors.AsType[*sessionfmt.Error](err)
-	if ok && !slices.Contains(e.args, at.Pos.File) { // it was not named so
+	if ok && !slices.Contains(e.args, at.Pos.File) { // it was not given under this name
 		if short := e.store().Short(at.Pos.File); short != "" {
 			text = strings.Replace(text, at.Pos.File+":", short+":", 1)
 		}
@@ -114,8 +114,7 @@ func (e *env) fault(err error) {
 	}
 }
 
-// otherHint returns an error with another hint in place of its own: hints of a replay name
-// flags of ctxtool replay.
+// otherHint replaces the hint of an error: hints of a replay name flags of ctxtool replay.
 func otherHint(err error, hint string) error {
 	at, ok := errors.AsType[*sessionfmt.Error](err)
 	if !ok || at.Hint == "" {
@@ -124,11 +123,10 @@ func otherHint(err error, hint string) error {
 	return &sessionfmt.Error{Pos: at.Pos, Err: at.Err, Hint: hint}
 }
 
-// An aside is what a command says besides its answer: a line on standard error, or nothing where
-// all is usual.
+// An aside is what a command reports besides its answer: a line on standard error, or nothing if all is usual.
 type aside struct {
 	mu     sync.Mutex
-	newest string                                 // the session that no argument named
+	newest string                                 // the session that was chosen without an argument
 	found  map[string]map[sessionfmt.Finding]bool // by session
 	worst  *noted
 }
@@ -139,7 +137,7 @@ type noted struct {
 	sessionfmt.Finding
 }
 
-// before reports whether a finding is worse than another, or stands before it.
+// before reports whether a finding is worse than another, or comes first in the file.
 func (n *noted) before(o *noted) bool {
 	severity := func(f *noted) check.Severity {
 		if c := check.Find(f.Code); c != nil {
@@ -165,7 +163,7 @@ func (e *env) noteStop(stopped error, so string) {
 	}
 }
 
-// noteSkipped returns a function that notes a file of a folder that is not read, once.
+// noteSkipped returns a function that notes each skipped file of a folder once.
 func (e *env) noteSkipped() func(name string, mode fs.FileMode) {
 	var said sync.Map
 	return func(name string, mode fs.FileMode) {
@@ -184,8 +182,8 @@ func (e *env) noteSkipped() func(name string, mode fs.FileMode) {
 	}
 }
 
-// ref returns what names a session on a command line: the beginning of its id if it is in a store,
-// else its file.
+// ref returns the name of a session for a command line: the beginning of its id if it is in a store, else its
+// file.
 func (e *env) ref(name string) string {
 	if short := e.store().Short(name); short != "" {
 		return short
@@ -193,7 +191,7 @@ func (e *env) ref(name string) string {
 	return shell.Quote(sessionfmt.Clean(e.fileName(name)))
 }
 
-// noteOpened notes the findings of a session that was opened. Commands that list findings do without it.
+// noteOpened notes the findings of an opened session. Commands that list findings do not call it.
 func (e *env) noteOpened(s *sessionfmt.Session) { e.noteFindings(s.Name, s.Findings) }
 
 // noteBroken notes where a session breaks off.
@@ -203,7 +201,7 @@ func (e *env) noteBroken(s *sessionfmt.Session) {
 	}))
 }
 
-// noteFindings adds findings of a session to the aside, each once, but for what is usual.
+// noteFindings adds findings of a session to the aside, each once, except usual ones.
 func (e *env) noteFindings(name string, found []sessionfmt.Finding) {
 	e.aside.mu.Lock()
 	defer e.aside.mu.Unlock()
@@ -224,7 +222,7 @@ func (e *env) noteFindings(name string, found []sessionfmt.Finding) {
 	}
 }
 
-// forget drops the findings of a session, which have been printed.
+// forget drops the findings of a session, because they have been printed.
 func (a *aside) forget(name string) {
 	delete(a.found, name)
 	if a.worst != nil && a.worst.session == name {
@@ -232,7 +230,7 @@ func (a *aside) forget(name string) {
 	}
 }
 
-// mostRefs is how many sessions an aside names.
+// mostRefs is the number of sessions that an aside names.
 const mostRefs = 3
 
 // conclude prints the aside.
@@ -255,7 +253,7 @@ func (e *env) conclude() {
 	*a = aside{}
 }
 
-// more returns how to list all findings, empty for a single one.
+// more returns the command that lists all findings, empty if there is only one.
 func (e *env) more() string {
 	all, refs := 0, []string{}
 	for name, found := range e.aside.found {

@@ -27,13 +27,13 @@ type listedFile struct {
 	path  string
 	name  string // in lists: relative to its folder, or as on the command line
 	given string // relative to the current folder, or as on the command line
-	out   string // of a new version of it in another folder
-	part  bool   // it is a sub-agent's
-	named bool   // by an argument of its own, and not as one of a folder
+	out   string // name of a new version of it in another folder
+	part  bool   // it belongs to a sub-agent
+	named bool   // named by an argument, not found in a folder
 }
 
-// sessions returns the files that the arguments of a command over many sessions name.
-// Without arguments it is, on a terminal, the newest session of the current folder.
+// sessions returns the files that the arguments of a command over many sessions name. Without arguments, on a
+// terminal, it is the newest session of the current folder.
 func (e *env) sessions(args []string) ([]listedFile, error) {
 	if len(args) > 0 {
 		return e.listed(args)
@@ -42,11 +42,11 @@ func (e *env) sessions(args []string) ([]listedFile, error) {
 	return []listedFile{{path: file, name: file, given: file, out: outName(file), named: true}}, err
 }
 
-// listed returns the files that the arguments name: files, and the sessions of folders.
-// Without arguments it is the sessions of all agents.
+// listed returns the files that the arguments name: files, and the sessions in folders. Without arguments, they
+// are the sessions of all agents.
 func (e *env) listed(args []string) ([]listedFile, error) { return e.listing(args, store.Store.Files) }
 
-// families is listed, with the sub-agents of all sessions. Those of files that are named come by family.
+// families is listed with the sub-agents of all sessions; family adds those of named files.
 func (e *env) families(args []string) ([]listedFile, error) {
 	return e.listing(args, store.Store.Families)
 }
@@ -78,8 +78,8 @@ func (e *env) listing(args []string, list func(store.Store) ([]store.File, error
 	return files, nil
 }
 
-// byPath returns the files in the order of their paths, without duplicates. A call that
-// several files have is counted in the first.
+// byPath returns the files sorted by path, without duplicates. A call that several files have counts in the
+// first of them.
 func byPath(files []listedFile) []listedFile {
 	sorting.By(files,
 		func(a, b listedFile) int { return cmp.Compare(filepath.Clean(a.path), filepath.Clean(b.path)) })
@@ -151,8 +151,8 @@ func paths(files []listedFile) []string {
 	return namesOf(files, func(f listedFile) string { return f.path })
 }
 
-// workersPerProcessor is the number of files in work for each CPU: while one waits for the
-// disk, another computes.
+// workersPerProcessor is the number of files in work for each CPU: while one waits for the disk, another
+// computes.
 const workersPerProcessor = 2
 
 // batchGC is the percentage for collect while many files are read: little memory
@@ -168,8 +168,8 @@ func inParallel[T any](e *env, files []listedFile, work func(f listedFile, show 
 	return all
 }
 
-// inOrder is inParallel that passes each result to take as soon as those before it are done,
-// so that it need not be kept. At most workers files are in work, 0 for the default.
+// inOrder is inParallel, but passes each result to take once those before it are done, so that it need not be
+// kept. At most workers files are in work, 0 for the default.
 func inOrder[T any](e *env, workers int, files []listedFile, work func(f listedFile, show func(done, size int64)) T,
 	take func(T)) {
 	if len(files) == 1 {
@@ -195,13 +195,13 @@ func inOrder[T any](e *env, workers int, files []listedFile, work func(f listedF
 	}
 }
 
-// An answer is the form in which a command answers, and where the answer goes.
+// An answer is the output of a command: its form and its destination.
 type answer struct {
 	format, output string
 	unpaged        bool // no pager shows it
-	searched       bool // for secrets, if they make it fail
+	searched       bool // search it for secrets, if they make it fail
 	forms          []string
-	given          func(flag string) bool // on the command line
+	given          func(flag string) bool // forms on the command line
 }
 
 // flags registers the flags of an answer; the first form is the default.
@@ -216,8 +216,8 @@ func (a *answer) flags(f *flagSet, forms ...string) {
 	f.before(func() error { return a.check(f.json) })
 }
 
-// jsonForm returns what --json means: one object, else lines of JSON. It is empty for a
-// command that has neither.
+// jsonForm returns the form that --json stands for: one object, else lines of JSON. It is empty for a command
+// with neither.
 func (a *answer) jsonForm() string {
 	for _, form := range []string{"json", "jsonl"} {
 		if slices.Contains(a.forms, form) {
@@ -246,7 +246,7 @@ func (a *answer) textOnly(flag, value string) error {
 // inColour reports whether the answer is in a form that has colours.
 func (a *answer) inColour() bool { return slices.Contains([]string{"", "text", "stat"}, a.format) }
 
-// answer writes an answer atomically, to none of the inputs.
+// answer writes an answer atomically. The output must not be one of the inputs.
 func (e *env) answer(a *answer, inputs []string, write func(w *bufio.Writer) error) error {
 	if e.leaks != nil && !a.searched {
 		text, err := e.withoutSecrets(write)
@@ -275,12 +275,12 @@ func (e *env) answer(a *answer, inputs []string, write func(w *bufio.Writer) err
 		err = out.Commit()
 	}
 	if errors.Is(err, terminal.ErrQuit) {
-		err = nil // the user has seen enough
+		err = nil // the user has closed the pager
 	}
 	return err
 }
 
-// withoutSecrets returns what write writes, or errFound if there is a likely secret in it.
+// withoutSecrets returns the output of write, or errFound if it contains a likely secret.
 func (e *env) withoutSecrets(write func(w *bufio.Writer) error) ([]byte, error) {
 	text, err := written(write)
 	if err != nil {
@@ -337,7 +337,7 @@ func (o *readFlags) reply(e *env, r *replay.Replay, v show.Value, inputs ...stri
 	return e.print(&o.answer, append(inputs, r.Session.Name), v)
 }
 
-// replayFlags are the flags that say how a session is replayed and how strictly it is read.
+// replayFlags are the flags for how a session is replayed and how strictly it is read.
 type replayFlags struct {
 	rules  string
 	by     replay.Rules // those
@@ -357,7 +357,7 @@ func (r *replayFlags) rulesFlag(f *flagSet) {
 	})
 }
 
-// overrideFlags replace what the session has or lacks.
+// overrideFlags replace what the session records, or lacks.
 type overrideFlags struct {
 	baseline    string
 	implemented []string

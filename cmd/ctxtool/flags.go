@@ -24,7 +24,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A numberFlag is a flag with a number. The number stays 0 if the flag is not set.
+// A numberFlag is a flag with a number, which is 0 if the flag is not set.
 type numberFlag[N int | int64] struct {
 	n    *N
 	read func(text string) (N, error) // parses the value
@@ -47,7 +47,7 @@ func (f numberFlag[N]) Set(text string) (err error) {
 	return err
 }
 
-// mostTokensAsked is more than any window has: 2^53, up to which a float64 is exact.
+// mostTokensAsked is 2^53, up to which a float64 is exact, and more than any window.
 const mostTokensAsked = 1 << 53
 
 // tokensFlag returns a flag with a number of tokens, such as 200000, 200k, 1M or 1e6.
@@ -94,7 +94,7 @@ func portFlag(n *int) numberFlag[int] {
 	}}
 }
 
-// oneOf returns an error for the first value that is not one of the names, else nil.
+// oneOf returns an error for the first value that is not one of the names, nil if there is none.
 func oneOf(what string, names []string, values ...string) error {
 	for _, v := range values {
 		if !slices.Contains(names, v) {
@@ -123,14 +123,15 @@ func withFlag(flag string, err error) error {
 	return fmt.Errorf("%s: %w", flag, err)
 }
 
-// A flagSet is the flags of a command in the making.
+// A flagSet collects the flags of a command while it is created.
 type flagSet struct {
 	*pflag.FlagSet
 	*env
 	cmd *cobra.Command
 }
 
-// made returns what makes a command of its options, which define its flags, and of what runs it.
+// made returns a constructor for a command, given its options, which define its flags, and the function that
+// runs it.
 func made[O any, P interface {
 	*O
 	define(f *flagSet)
@@ -143,7 +144,7 @@ func made[O any, P interface {
 	}
 }
 
-// onlyWith is the annotation of a flag that has no effect without one of these.
+// onlyWith is the annotation of a flag that has no effect without one of these flags.
 const onlyWith = "ctxtool_only_with"
 
 // only declares that flags have no effect without another one, or without a value of it, such
@@ -158,8 +159,8 @@ func (f *flagSet) only(with []string, flags ...string) {
 	}
 }
 
-// noIdleFlags returns an error for a flag of the command line that has no effect on the command, or
-// none without another.
+// noIdleFlags returns an error for a flag on the command line that has no effect on the command, or only with
+// another one that is missing.
 func noIdleFlags(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if f.Changed && !help.Takes(cmd, f.Name) {
@@ -200,7 +201,7 @@ func (f *flagSet) exclude(flag string, others ...string) {
 	}
 }
 
-// complete registers the values that completion offers for a flag.
+// complete registers the values for the completion of a flag.
 func (f *flagSet) complete(flag string, values []string) {
 	f.completeBy(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 }
@@ -235,13 +236,13 @@ func (f *flagSet) noSubAgents(to *bool) {
 	f.BoolVar(to, "no-subagents", false, "leave sub-agents out of the cost of a session")
 }
 
-// listed is a usage with the values that it ends before.
+// listed joins a usage and the list of values.
 func listed(usage string, values []string) string {
 	return usage + phrase.If(strings.HasSuffix(usage, ":"), " %s", strings.Join(values, ", "))
 }
 
-// choice registers a flag whose values completion offers, and help lists after a usage that ends in
-// a colon. what begins the error for another value, and is empty if any is allowed.
+// choice registers a flag with a list of values, which completion offers and help lists after the usage. what
+// begins the error for another value; if it is empty, any value is allowed.
 func (f *flagSet) choice(to *string, flag, value, usage, what string, values []string) {
 	f.StringVar(to, flag, value, listed(usage, values))
 	f.complete(flag, values)
@@ -260,10 +261,10 @@ func (f *flagSet) choices(to *[]string, flag string, value []string, usage, what
 	f.before(func() error { return oneOf(what, values, *to...) })
 }
 
-// maxCompletions is how many ids completion offers at most.
+// maxCompletions is the maximum number of ids that completion offers.
 const maxCompletions = 100
 
-// pointWords are the beginnings of a POINT that are not ids or labels.
+// pointWords are the forms of a POINT other than ids and labels.
 var pointWords = []string{"leaf", "root", "request:", "turn:"}
 
 // manySessions stands for a number of POINTs: the command takes any number of sessions and
@@ -330,8 +331,7 @@ func (e *env) completePoint(cmd *cobra.Command, args []string, typed string) ([]
 	return e.points(cmd, session, typed), cobra.ShellCompDirectiveNoFileComp
 }
 
-// points returns the points of a session that begin with the text typed, each with its first
-// words.
+// points returns the points of a session that begin with the typed text, each with its first words.
 func (e *env) points(cmd *cobra.Command, session, typed string) (all []string) {
 	if e.configure(cmd) != nil {
 		return nil
@@ -402,7 +402,7 @@ func (o *period) reversed() error {
 	return fmt.Errorf("--until %s is before --since %s", sessionfmt.Quote(o.until), sessionfmt.Quote(o.since))
 }
 
-// timeFlag returns the TIME of a flag, in a zone unless it says another, or the zero span if it is not
+// timeFlag returns the TIME of a flag, in this zone unless it names another; the zero span if the flag is not
 // set.
 func (e *env) timeFlag(name, text string, in *time.Location) (times.Span, error) {
 	if text == "" {

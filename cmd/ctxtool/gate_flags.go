@@ -17,12 +17,12 @@ type gateFlags struct {
 	broken, unpriced string
 	allowEmpty       bool
 
-	gated bool // there is a gate
+	gated bool // a gate is requested
 	gate  gate.Gate
 	said  *gate.Report // nil without a gate
 }
 
-// gateForms are the output forms that have only the verdicts of a gate.
+// gateForms are the output forms that consist of the verdicts of a gate.
 var gateForms = []string{"github", "junit", "sarif"}
 
 func (o *gateFlags) flags(f *flagSet) {
@@ -116,8 +116,7 @@ func (o *gateFlags) judge(sum *stats.Report) error {
 	return nil
 }
 
-// verdict returns the result of the gate. It prints on standard error what the form does not
-// show.
+// verdict returns the result of the gate, and prints on standard error what the form does not show.
 func (o *gateFlags) verdict(e *env, format string) error {
 	if format == "csv" {
 		for i := range o.said.Verdicts {

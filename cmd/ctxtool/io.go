@@ -31,9 +31,8 @@ func (e *env) newStore() store.Store {
 	return store.Default(e.disk, e.getenv, e.home).Archive(e.archive)
 }
 
-// session returns the file and the point that the arguments name: SESSION, SESSION@POINT, or
-// on a terminal without arguments, the newest session of the current folder, or else of any folder
-// if the command allows it.
+// session returns the file and the point that the arguments name: SESSION, SESSION@POINT, or without arguments
+// on a terminal, the newest session of the current folder, or of any folder if the command allows it.
 func (e *env) session(args []string) (file, point string, err error) {
 	sessions := e.store()
 	if len(args) > 0 {
@@ -60,7 +59,7 @@ func (e *env) session(args []string) (file, point string, err error) {
 	return file, "", err
 }
 
-// largeSession is the size, bytes, from which commands trade time for memory.
+// largeSession is the size in bytes from which commands trade time for memory.
 const largeSession = 16 << 20
 
 func (e *env) open(name string) (*sessionfmt.Session, error) {
@@ -92,8 +91,8 @@ func (e *env) fileSize(name string) (int64, error) {
 	return info.Size(), nil
 }
 
-// opening returns the options with which commands open a session, for a number of
-// goroutines, 0 for the default.
+// opening returns the options with which commands open a session, given the number of goroutines, 0 for the
+// default.
 func (e *env) opening(workers int) sessionfmt.Options {
 	return sessionfmt.Options{
 		Stdin: e.stdin, Disk: e.disk, Workers: workers, Through: e.through(), Called: e.fileName,
@@ -110,8 +109,8 @@ func (e *env) through() iter.Seq[sessionfmt.Pass] {
 	return e.redactor.Passes(nil)
 }
 
-// fileName returns the name of a session's file for answers. It is redacted too, since names
-// of folders may have the name of a user.
+// fileName returns the name of a session's file for answers. It is redacted too, since folders may be named
+// after a user.
 func (e *env) fileName(name string) string {
 	if e.redactor == nil {
 		return name
@@ -119,7 +118,7 @@ func (e *env) fileName(name string) string {
 	return e.redactor.Text(name)
 }
 
-// redacted returns a line of standard error, redacted also if secrets make an answer fail.
+// redacted returns a line for standard error, redacted also if secrets make an answer fail.
 func (e *env) redacted(text string) string {
 	if r := cmp.Or(e.redactor, e.leaks); r != nil {
 		return r.Message(text)
@@ -160,16 +159,16 @@ func (o *readFlags) reading(e *env, args []string, at string) (r *replay.Replay,
 	return replay.New(s, replay.Options{Rules: o.by, Leaf: leaf}), leaf, nil
 }
 
-// collect sets the percentage by which the heap grows before garbage is collected, if the
-// command is alone in its process.
+// collect sets the percentage by which the heap grows before garbage is collected, if this command is the only
+// one in its process.
 func (e *env) collect(percent int) {
 	if e.gcPercent != nil {
 		e.gcPercent(percent)
 	}
 }
 
-// frugal saves memory if a session is large. Its index only grows, so frequent collection
-// costs little and halves the memory.
+// frugal saves memory for a large session. Its index only grows, so frequent collection costs little and halves
+// the memory.
 func (e *env) frugal(name string) {
 	info, err := e.disk.Stat(name)
 	switch {
@@ -242,8 +241,7 @@ func findLeaf(s *sessionfmt.Session, text string, leaf int) (int, error) {
 	return s.LeafAt(p), nil
 }
 
-// A limit is one end of a part of a session: a point or a time. The zero value does not
-// limit.
+// A limit is one end of a part of a session: a point or a time. The zero value means no limit.
 type limit struct {
 	sessionfmt.Point // used if time is zero
 	time             times.Span
@@ -266,8 +264,8 @@ func (e *env) newLimit(s *sessionfmt.Session, text string, leaf int) (limit, err
 	return limit{Point: at, set: true}, err
 }
 
-// before reports whether a limit is before the limit from which a part begins. It is false
-// for a time and a point, which cannot be compared.
+// before reports whether a limit precedes the limit at which a part begins. It is false for a time and a point,
+// which cannot be compared.
 func (l limit) before(from limit) bool {
 	switch timed := l.time != (times.Span{}); {
 	case !l.set || !from.set || timed != (from.time != (times.Span{})):
@@ -391,9 +389,8 @@ func (e *env) sameFile(name, input string) bool {
 
 var colorNames = []string{"auto", "always", "never"}
 
-// screen returns what an answer that goes to output is shown on: the width of the terminal,
-// and colour as --color sets it, or on a terminal unless NO_COLOR is set
-// (https://no-color.org) or the terminal is dumb.
+// screen returns the properties of the terminal that shows an answer: its width, and colour according to
+// --color, by default on a terminal unless NO_COLOR is set (https://no-color.org) or the terminal is dumb.
 func (e *env) screen(output string) (on show.Screen) {
 	if e.toTerminal(output) {
 		on.Width, _, _ = term.GetSize(int(e.stdout.(*os.File).Fd()))
@@ -405,7 +402,7 @@ func (e *env) screen(output string) (on show.Screen) {
 	return on
 }
 
-// dumb reports whether the terminal can only print.
+// dumb reports whether the terminal has no control sequences.
 func (e *env) dumb() bool { return e.getenv("TERM") == "dumb" }
 
 // toTerminal reports whether an output is a terminal.

@@ -10,7 +10,7 @@ import (
 
 // redaction are the flags that select what is redacted before a session is read.
 type redaction struct {
-	flagged   bool // flags select the rules, not the configuration
+	flagged   bool // the flags select the rules, not the configuration
 	structure bool
 	names     bool
 	images    string
@@ -28,8 +28,8 @@ func (o *redaction) flags(f *flagSet) {
 // redacts declares that the command takes --redact and --fail-on-secret.
 func (e *env) redacts() { e.taken = append(e.taken, "redact", "fail-on-secret") }
 
-// ruleFlags registers the flags that select what is redacted. Other commands than redact take them
-// from the configuration.
+// ruleFlags registers the flags that select what is redacted. Commands other than redact take them from the
+// configuration.
 func (o *redaction) ruleFlags(f *flagSet) {
 	o.flagged = true
 	f.BoolVar(&o.structure, "structure-only", false, "redact every text; its size remains")

@@ -65,7 +65,7 @@ func (o *reduceOptions) check(e *env, cmd *cobra.Command) (err error) {
 	return nil
 }
 
-// counted returns a policy with the counter that was asked for.
+// counted returns a policy with the requested counter.
 func (o *reduceOptions) counted(p *compact.Policy) *compact.Policy {
 	if o.asked != nil {
 		p = p.Copy()
@@ -153,8 +153,8 @@ func (o *reduceOptions) reduce(e *env, s *sessionfmt.Session, f listedFile) (*pl
 // smallContext is the number of tokens up to which no target is proposed.
 const smallContext = 2000
 
-// otherwise returns what goes on where --write would not: with a target if there is nothing to do, or
-// the upgrade that comes before that, and for another agent's session with its import.
+// otherwise returns what to do if --write would do nothing: with a target if nothing is to be done, or after
+// the upgrade that must come first, or for another agent's session after its import.
 func (o *reduceOptions) otherwise(e *env, s *sessionfmt.Session, p *plan.Plan, f listedFile) string {
 	r, ref, target := p.Reduction, e.ref(f.path), ""
 	idle := len(r.Changes) == 0 && r.Summary == "" && o.job.Policy.Target == (compact.Amount{})
@@ -163,7 +163,7 @@ func (o *reduceOptions) otherwise(e *env, s *sessionfmt.Session, p *plan.Plan, f
 	}
 	waits := slices.ContainsFunc(r.Layers, func(l compact.LayerPlan) bool { return !l.Fired })
 	again := func(session string) string {
-		if target != "" && !waits { // a target is for what waits
+		if target != "" && !waits { // a target helps if layers wait for one
 			return "ctxtool reduce " + session + target
 		}
 		return e.typed(f.given, session) + target
@@ -191,7 +191,7 @@ type summarizerFlags struct {
 	promptFile        string
 	emitTo, applyFrom string
 
-	running context.Context // ends with the first signal, and a command with it; nil without commands
+	running context.Context // ends with the first signal, as does its command; nil without commands
 	settle  func()
 
 	answers *compact.Answers
@@ -199,8 +199,8 @@ type summarizerFlags struct {
 	emitted map[string][]byte // requests, by session
 }
 
-// summaryFlags are the flags of commands that need summaries; others are flags beside
-// --summarizer that run commands, see only.
+// summaryFlags are the flags of commands that need summaries; others are flags beside --summarizer that run
+// commands, see only.
 func (o *summarizerFlags) summaryFlags(f *flagSet, others ...string) {
 	f.StringVar(&o.summarizer, "summarizer", "extract", "take summaries from `SOURCE`: "+
 		strings.Join(compact.Summarizers, ", "))
@@ -249,11 +249,11 @@ func (o *summarizerFlags) check(e *env, writes bool) (compact.Summarize, error) 
 		Limit: o.summaryLimit, Prompt: o.prompt, Disk: e.disk, Environ: e.environ})
 }
 
-// commands prepares to run commands, which the first signal ends.
+// commands prepares for running commands, which the first signal ends.
 func (o *summarizerFlags) commands() {
 	if o.running == nil {
 		o.running, o.settle = signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-		context.AfterFunc(o.running, o.settle) // the second signal has its usual effect
+		context.AfterFunc(o.running, o.settle) // the second signal has its default effect
 	}
 }
 
@@ -281,7 +281,7 @@ func (o *summarizerFlags) load(e *env) error {
 	return nil
 }
 
-// emit records the requests for summaries that a plan waits for.
+// emit records the requests for summaries on which a plan waits.
 func (o *summarizerFlags) emit(session, policy string, requests []compact.Request) error {
 	if o.emitTo == "" || len(requests) == 0 {
 		return nil

@@ -24,7 +24,7 @@ import (
 	"ctxtool/internal/read/store"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
-	_ "ctxtool/sessionfmt/sqlite" // sessions in databases
+	_ "ctxtool/sessionfmt/sqlite" // for sessions in databases
 	"ctxtool/stats"
 
 	"github.com/spf13/cobra"
@@ -34,12 +34,12 @@ import (
 // run runs a command line and returns its exit status.
 func (m machine) run(args []string) int { return m.runWith(setup{}, args) }
 
-// runWith runs a command line of which something is known before.
+// runWith runs a command line, given what is already known about it.
 func (m machine) runWith(known setup, args []string) int {
 	e := &env{machine: m, setup: known, args: args, aside: &aside{}, again: machine.runWith}
 	e.store = sync.OnceValue(func() store.Store { return e.newStore().Once() })
 	var drop func()
-	if e.disk.Skipped == nil { // serve has it for its calls
+	if e.disk.Skipped == nil { // serve has it for its commands
 		e.disk.Skipped = e.noteSkipped()
 		e.disk.Taken = func(name string) { e.note("%s: cannot keep its owner or group: it now belongs to you", name) }
 	}
@@ -65,12 +65,12 @@ func (m machine) runWith(known setup, args []string) int {
 // groups are the groups of commands, in the order in which help lists them.
 var groups = []string{"Inspect", "Explain", "Change", "Files"}
 
-// commands are the commands. A new one is a line here, and a text in internal/base/help/commands.
+// commands lists the commands. A new one needs a line here, and a text in internal/base/help/commands.
 var commands = []struct {
 	name   string
 	new    func(e *env) *cobra.Command
-	points int      // after its SESSION
-	group  string   // one of groups, or none: listed by name only
+	points int      // arguments after its SESSION
+	group  string   // one of groups, or none: then only listed by name
 	also   []string // its other names
 }{
 	{"branch", made(runBranch), 1, "Files", nil},
@@ -177,8 +177,8 @@ const startHere = `  ctxtool ls                      # your sessions, of all age
   ctxtool doctor SESSION          # what is wrong with it, and what fixes it
   ctxtool render --open SESSION   # read a session in the browser`
 
-// newRoot builds the command tree, or only its part for one command: to register the flags
-// of all commands would take longer than most answers.
+// newRoot builds the command tree, or only its part for one command: registering the flags of all commands
+// would take longer than most answers.
 func newRoot(e *env, only string) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "ctxtool COMMAND [flags], or ctxtool help COMMAND|TOPIC",
@@ -190,7 +190,7 @@ func newRoot(e *env, only string) *cobra.Command {
 			if err := cmp.Or(noEmptyFlags(cmd), e.configure(cmd), noIdleFlags(cmd)); err != nil {
 				return err
 			}
-			return oneOf("unknown --color", colorNames, e.color) // which configure may have set
+			return oneOf("unknown --color", colorNames, e.color) // configure may have set it
 		},
 	}
 	var version bool
@@ -267,8 +267,8 @@ func newRoot(e *env, only string) *cobra.Command {
 	return root
 }
 
-// argsOf returns the check of the number of arguments that the usage of a command names: any if
-// one of them may be repeated.
+// argsOf returns the check of the number of arguments that a command's usage names: any number if one of them
+// may be repeated.
 func argsOf(use string) cobra.PositionalArgs {
 	least, most := 0, 0
 	for _, word := range strings.Fields(use)[1:] {
@@ -297,7 +297,7 @@ func (e *env) addHelp(root *cobra.Command) {
 	root.SetHelpCommand(&cobra.Command{
 		Use:               "help [COMMAND|TOPIC]",
 		Short:             "Print the help of a command or a topic",
-		PersistentPreRunE: func(*cobra.Command, []string) error { return nil }, // whatever the configuration
+		PersistentPreRunE: func(*cobra.Command, []string) error { return nil }, // even if the configuration is invalid
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) (names []string,
 			_ cobra.ShellCompDirective) {
 			if len(args) == 0 {
@@ -343,7 +343,7 @@ func topicLists() map[string]string {
 	}
 }
 
-// passRows are the passes, each with its options below it.
+// passRows returns the passes, each with its options below it.
 func passRows() (rows [][2]string) {
 	for _, p := range compact.Passes() {
 		rows = append(rows, [2]string{p.Name, p.About})
@@ -354,7 +354,7 @@ func passRows() (rows [][2]string) {
 	return rows
 }
 
-// listOf returns a list of things for a topic, a row each.
+// listOf returns a list of things for a topic, one row each.
 func listOf[T any](all []T, row func(T) (name, about string)) string {
 	var rows [][2]string
 	for _, one := range all {
@@ -377,6 +377,6 @@ func noEmptyFlags(cmd *cobra.Command) (err error) {
 }
 
 func main() {
-	debug.SetTraceback("none") // out of memory is one line; GOTRACEBACK=all prints the rest
+	debug.SetTraceback("none") // out of memory is reported on one line; GOTRACEBACK=all prints the rest
 	os.Exit(thisMachine().run(os.Args[1:]))
 }

@@ -26,21 +26,21 @@ type writeFlags struct {
 	name        string
 	now         string
 	time        time.Time
-	whole       bool   // a whole file is written, and nothing appended
-	times       bool   // the times of entries are read
-	guarded     bool   // the context changes
+	whole       bool   // writes a whole file, and appends nothing
+	times       bool   // reads the times of entries
+	guarded     bool   // changes the context
 	unmarked    bool   // the batch has no mark, see compact.Job
-	stays       string // ends the error for -o that names the session
+	stays       string // end of the error for -o that names the session
 	jobs        int
-	aside       bool   // the plan is printed on standard error
-	trial       bool   // no --write carries the plan out
+	aside       bool   // prints the plan on standard error
+	trial       bool   // no --write to carry the plan out
 	insists     bool   // a batch that skips a session exits with 1
 	pending     bool   // a plan that changes a session exits with 1
-	hint        string // of the first session of several that fails
-	alone       bool   // a single session, not those of a folder
-	lists       bool   // it lists findings itself
+	hint        string // name of the first session that fails, of several
+	alone       bool   // a single session, not one of a folder
+	lists       bool   // lists findings itself
 	folder      bool   // -o is a folder
-	// plan makes the plan of an open session.
+	// plan makes the plan for an open session.
 	plan func(e *env, s *sessionfmt.Session, f listedFile) (*plan.Plan, error)
 	// shown returns the name of a session in plans; nil for the name as given.
 	shown func(f listedFile) string
@@ -70,7 +70,7 @@ func (o *writeFlags) flags(f *flagSet, output string, forms ...string) {
 	o.answer.flags(f, forms...)
 	f.Lookup("format").Usage = "print the plan as `FORM`: " + strings.Join(forms, ", ")
 	f.Lookup("output").Usage = "write " + output
-	if o.stays == "" { // else the session is redacted
+	if o.stays == "" { // otherwise the session is redacted
 		f.redacts()
 	}
 }
@@ -100,8 +100,8 @@ func (o *writeFlags) run(e *env, args []string) error {
 	return o.carryOut(e, files)
 }
 
-// runOne is run for the one session that an argument names. Unless there is a plan, it is to
-// append what add puts into a batch at the leaf, and to check the promise that add returns.
+// runOne is run for the one session that an argument names. Without a plan, it appends what add puts into a
+// batch at the leaf, and checks the promise that add returns.
 func (o *writeFlags) runOne(e *env, arg string, add func(s *sessionfmt.Session, b *sessionfmt.Batch) (plan.Promise,
 	error)) error {
 	if o.plan == nil {
@@ -220,7 +220,7 @@ func (o *writeFlags) carryOut(e *env, files []listedFile) error {
 	})))
 }
 
-// next returns what a plan that is only printed ends with: the command that carries it out.
+// next returns the last line of a plan that is only printed: the command that carries it out.
 func (o *writeFlags) next(command string, changes bool) string {
 	switch {
 	case o.Write || o.output != "" || o.stays != "" || o.pending || o.trial || !changes:
@@ -231,8 +231,7 @@ func (o *writeFlags) next(command string, changes bool) string {
 	return "to append them:\n  " + command + " --write"
 }
 
-// typed returns the command line as it was typed, with another name for a session, which may be
-// that of no argument.
+// typed returns the command line as typed, with another name for the session, which no argument may have named.
 func (e *env) typed(given, session string) string {
 	words := []string{"ctxtool"}
 	for _, word := range e.args {
@@ -288,7 +287,7 @@ func (o *writeFlags) make(e *env, f listedFile) (*plan.Plan, error) {
 	})
 }
 
-// many returns the plans of several sessions. One that fails does not stop the others.
+// many returns the plans of several sessions. If one fails, the others continue.
 func (o *writeFlags) many(e *env, files []listedFile) (all []*plan.Plan, err error) {
 	type noted struct {
 		*plan.Plan
@@ -331,7 +330,7 @@ func (o *writeFlags) many(e *env, files []listedFile) (all []*plan.Plan, err err
 	return all, err
 }
 
-// told returns write, with what it writes about sessions redacted if that is asked for.
+// told returns write, which redacts what it reports about sessions if requested.
 func (e *env) told(write func(w *bufio.Writer) error) func(w *bufio.Writer) error {
 	if e.said == nil {
 		return write
@@ -362,8 +361,7 @@ func (e *env) report(output string, write func(w *bufio.Writer) error) error {
 	return w.Flush()
 }
 
-// firstError returns the first error of several plans, with the number of others. The table
-// has them all.
+// firstError returns the first error of several plans, with the number of further ones. The table has them all.
 func (o *writeFlags) firstError(all []*plan.Plan) error {
 	failed := slices.DeleteFunc(slices.Clone(all), func(p *plan.Plan) bool { return p.Error == "" })
 	if len(failed) == 0 {

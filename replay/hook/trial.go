@@ -309,7 +309,7 @@ func compare(before, after *replay.Replay, was, is course, c *tokens.Counter) ([
 	return cache.Compare(one, other)
 }
 
-// walk is a ledger.Course: it replays the path, with the held entries where they belong.
+// walk returns a ledger.Course: it replays the path, with the held entries where they belong.
 func (c course) walk(r *replay.Replay, watch replay.Observer) iter.Seq2[replay.Step, error] {
 	return func(yield func(replay.Step, error) bool) {
 		w := r.Start(watch)

@@ -75,7 +75,7 @@ type View struct {
 // View returns the messages of a request.
 func (l *Ledger) View(k int32, inPlace bool) View { return View{l, &l.Requests[k], inPlace} }
 
-// End is the index after the last message, request-only ones included.
+// End returns the index after the last message, request-only ones included.
 func (v *View) End() int { return v.q.Messages().Len() + len(v.l.logged[v.q.logged]) }
 
 // number returns the number of the message at an index.

@@ -176,7 +176,7 @@ func (p *printer) flags(cmd *cobra.Command) {
 // mostName is how wide a flag's name may be beside its usage.
 const mostName = 30
 
-// flagRow is a flag as help lists it: its name with the name of its value, and its usage.
+// flagRow returns a flag as help lists it: its name with the name of its value, and its usage.
 func flagRow(f *pflag.Flag) (name, usage string) {
 	value, usage := pflag.UnquoteUsage(f)
 	name = "--" + f.Name
@@ -222,8 +222,8 @@ func (p *printer) table(heading string, rows [][2]string, widest int) {
 	}
 }
 
-// table is rows of two columns: the first is as wide as said, and longer cells of it are on
-// lines of their own; cells of the second are wrapped to the width.
+// table returns rows of two columns: the first is as wide as said, and longer cells of it are on lines of their
+// own; cells of the second are wrapped to the width.
 func table(rows [][2]string, widest, width int) string {
 	var lines []string
 	for _, r := range rows {
@@ -272,7 +272,7 @@ func Describe(cmd *cobra.Command, name string) {
 	}
 }
 
-// Topics are the names of the topics, in the order of the alphabet.
+// Topics returns the names of the topics, in the order of the alphabet.
 func Topics() (names []string) {
 	files, _ := texts.ReadDir("topics") // is embedded
 	for _, f := range files {
@@ -292,7 +292,7 @@ func Topic(name string, lists map[string]string) (text string, ok bool) {
 	return text, err == nil
 }
 
-// List is rows of two columns as a topic has them.
+// List returns rows of two columns as a topic has them.
 func List(rows [][2]string) string {
 	widest := 0
 	for _, r := range rows {

@@ -105,8 +105,8 @@ var aliases = map[string]string{
 	"mk": "makefile", "cmakelists.txt": "cmake", "htm": "html", "svg": "xml", "cfg": "ini", "conf": "ini",
 }
 
-// Language is the name of a language as it may stand after a fence, from what
-// somebody wrote there: empty unless hosts only highlight it.
+// Language returns the name of a language as it may stand after a fence, from what somebody wrote there: empty
+// unless hosts only highlight it.
 func Language(info string) string {
 	if i := strings.IndexAny(info, " \t,{:"); i >= 0 {
 		info = info[:i]
@@ -121,8 +121,7 @@ func Language(info string) string {
 	return info
 }
 
-// Info is the language for the content of a file, from its name: empty if the
-// name does not tell.
+// Info returns the language for the content of a file, from its name: empty if the name does not tell.
 func Info(name string) string {
 	base := path.Base(strings.ReplaceAll(name, `\`, "/"))
 	return cmp.Or(Language(base), Language(strings.TrimPrefix(path.Ext(base), ".")))

@@ -63,8 +63,8 @@ func codeAt(line []byte, i int) (ticks, end int) {
 	return ticks, 0
 }
 
-// boldAt is where the text between the two stars at i and the next two ends: 0 if they are more or less, or
-// stand before or after white space.
+// boldAt returns where the text between the two stars at i and the next two ends: 0 if they are more or less,
+// or stand before or after white space.
 func boldAt(line []byte, i int) int {
 	if runLen(line[i:], '*') != 2 || i+2 == len(line) || isSpace(line[i+2]) {
 		return 0

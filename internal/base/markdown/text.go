@@ -102,7 +102,7 @@ func (w *writer) next() {
 	w.line(body)
 }
 
-// content is the column of what belongs to the innermost open item.
+// content returns the column of what belongs to the innermost open item.
 func (w *writer) content() int {
 	if w.depth == 0 {
 		return 0
@@ -199,8 +199,8 @@ func (w *writer) code(info string, n, column, outdent int) {
 	w.rest, w.last = w.rest[n:], closed
 }
 
-// together is the length of the lines that come next and belong together. in reports whether the line of a number
-// is one of them, by its column and its content; empty lines at the end are none.
+// together returns the length of the lines that come next and belong together. in reports whether the line of a
+// number is one of them, by its column and its content; empty lines at the end are none.
 func (w *writer) together(in func(k, column int, body []byte) bool) (length, lines int) {
 	for rest := w.rest; len(rest) > 0; lines++ {
 		line, after, _ := bytes.Cut(rest, []byte{'\n'})
@@ -216,8 +216,8 @@ func (w *writer) together(in func(k, column int, body []byte) bool) (length, lin
 	return length, lines
 }
 
-// table is the length of the table that comes next: lines that all open with a
-// pipe, or lines with pipes below the second of which is a ruler. 0 is none.
+// table returns the length of the table that comes next: lines that all open with a pipe, or lines with pipes
+// below the second of which is a ruler. 0 is none.
 func (w *writer) table(body []byte) int {
 	if bytes.IndexByte(body, '|') < 0 {
 		return 0
@@ -238,8 +238,7 @@ func (w *writer) table(body []byte) int {
 	return length
 }
 
-// indent is the column at which a line begins, and the line without white space
-// around it.
+// indent returns the column at which a line begins, and the line without white space around it.
 func indent(line []byte) (int, []byte) {
 	column, i := 0, 0
 	for ; i < len(line) && isSpace(line[i]); i++ {
@@ -267,7 +266,7 @@ func fenceOpens(body []byte) (int, string) {
 
 var heading = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^#{1,6}[ \t]+(.*?)(?:[ \t]+#+)?$`) })
 
-// listItem is the number of an item, empty for a bullet, and its content.
+// listItem returns the number of an item, empty for a bullet, and its content.
 func listItem(body []byte) (mark, content []byte, ok bool) {
 	n := 0
 	for n < len(body) && n < minHash && isDigit(body[n]) {

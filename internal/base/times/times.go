@@ -56,12 +56,12 @@ func Parse(text string, now time.Time) (Span, error) {
 	return Span{}, Err
 }
 
-// days is the span of so many years, months and days from a time on.
+// days returns the span of so many years, months and days from a time on.
 func days(from time.Time, years, months, days int) Span {
 	return Span{from.UnixMilli(), from.AddDate(years, months, days).UnixMilli()}
 }
 
-// instant is the span of a millisecond.
+// instant returns the span of a millisecond.
 func instant(at time.Time) Span { return Span{at.UnixMilli(), at.UnixMilli() + 1} }
 
 // agoUnits are the units of a span before now.

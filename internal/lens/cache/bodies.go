@@ -83,12 +83,12 @@ func part(was, is *dialect.Sketch) *parting {
 
 func sameValue(a, b jsonl.Value) bool { return bytes.Equal(a, b) }
 
-// thinkingOf is what a body says of how much to think.
+// thinkingOf returns what a body says of how much to think.
 func thinkingOf(of *dialect.Sketch) []jsonl.Value {
 	return append(of.Params.Get("thinking").All("type", "budget_tokens"), of.Params.Get("output_config").Get("effort"))
 }
 
-// sketchSections are the sections of a prompt, tools first.
+// sketchSections returns the sections of a prompt, tools first.
 func sketchSections(p *dialect.PromptSketch) (all []section) {
 	for _, t := range p.Tools {
 		all = append(all, section{"tool " + t.Get("name").Text(), maphash.Bytes(seed, t)})

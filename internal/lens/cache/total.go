@@ -291,7 +291,7 @@ func (m *seenModel) tableLifetime() int64 {
 	return seconds * 1000
 }
 
-// rebilled is the model's rebilled by what the answer records, else by the table.
+// rebilled returns the model's rebilled by what the answer records, else by the table.
 func (c *accountant) rebilled(q *ledger.Request, prompt, tokens int64) Rebilled {
 	var cost jsonl.Cost
 	if q.Cost >= 0 {

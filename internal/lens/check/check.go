@@ -172,7 +172,8 @@ func Choose(only, skip []string) (Choice, error) {
 // weighed are the checks of damage that hides something and that no repair fixes.
 var weighed = []string{"leaf-moved", "kept-unknown", "no-checkpoint", "bridged"}
 
-// Harms are the checks of damage that a command fixes, or that hides something, and of what the provider refuses.
+// Harms returns the checks of damage that a command fixes, or that hides something, and of what the provider
+// refuses.
 func Harms() Choice {
 	choice := Choice{}
 	for _, c := range All() {

@@ -252,7 +252,7 @@ func (w *walk) recordedWatch(r *replay.Replay) replay.Observer {
 	return c
 }
 
-// Fork is of [replay.Observer], as Request is.
+// Fork implements [replay.Observer], like Request.
 func (c *recordedWatch) Fork(_, _ replay.Step) replay.Observer { return c }
 
 func (c *recordedWatch) Request(s replay.Step) error {

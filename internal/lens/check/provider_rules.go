@@ -185,7 +185,8 @@ func (q *outgoing) paired(strictly bool) (all refusedPairs) {
 	return all
 }
 
-// last is the last message that is no result. Claude Code drops calls that only results follow when it resumes.
+// last returns the last message that is no result. Claude Code drops calls that only results follow when it
+// resumes.
 func (q *outgoing) last() (at int) {
 	for i, m := range q.live {
 		if m.kind != jsonl.ToolResult {

@@ -122,7 +122,7 @@ func keeps(was, now *sessionfmt.Session) error {
 	return nil
 }
 
-// refuse is the error of a session whose repair is not written, with the reason.
+// refuse returns the error of a session whose repair is not written, with the reason.
 func refuse(s *sessionfmt.Session, format string, args ...any) error {
 	return sessionfmt.Errorf(format, args...).In(s.Name).
 		Hinted("ctxtool check " + sessionfmt.Clean(s.Name) + " lists the damage")

@@ -17,7 +17,7 @@ const (
 	markSize  = 4 // of base64
 )
 
-// mark is the mark of a line.
+// mark returns the mark of a line.
 func mark(line string) string {
 	sum := sha256.Sum256([]byte(line))
 	return base64.RawURLEncoding.EncodeToString(sum[:3])

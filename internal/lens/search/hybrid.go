@@ -128,8 +128,8 @@ func (h *hybrid) score(s *Session) {
 	s.texts = nil
 }
 
-// textScore is the score by the words, from 0 to 1: whether a text in lower case and the query
-// contain one another, else the share of the query's words that the text has.
+// textScore returns the score by the words, from 0 to 1: whether a text in lower case and the query contain one
+// another, else the share of the query's words that the text has.
 func (h *hybrid) textScore(text string) float64 {
 	if strings.Contains(text, h.query) || strings.Contains(h.query, text) {
 		return containsScore

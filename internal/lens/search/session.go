@@ -114,7 +114,7 @@ func (s *searcher) entry(kind jsonl.Kind, line jsonl.Value) (hit found, ok bool)
 // Roles are the roles of messages as a provider gets them.
 var Roles = []string{"user", "assistant", "tool", "system"}
 
-// role is the role that a provider gets an entry with, empty if it gets none.
+// role returns the role that a provider gets an entry with, empty if it gets none.
 func role(kind jsonl.Kind) string {
 	switch kind {
 	case jsonl.System:
@@ -158,7 +158,7 @@ func (f *Filter) entry(d *doc) bool {
 	return f.Event == "" || slices.ContainsFunc(d.blocks, func(b docBlock) bool { return d.event(b) == f.Event })
 }
 
-// event is the event that a log has for a text.
+// event returns the event that a log has for a text.
 func (d *doc) event(b docBlock) string {
 	switch b.where {
 	case Prompt:

@@ -122,7 +122,7 @@ func (r *request) disabled() bool {
 	return r.level == "" && r.known && r.reasons() && (!named || off != "")
 }
 
-// anthropicEffort is the level as the interface names it.
+// anthropicEffort returns the level as the interface names it.
 func (r *request) anthropicEffort() string {
 	switch effort := r.effort(); effort {
 	case "minimal": // not a level of this interface

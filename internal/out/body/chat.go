@@ -53,7 +53,7 @@ func chatID(r *request, id string, _ bool) string {
 	return call[:min(len(call), max(1, most-len(hash)-1))] + "_" + hash
 }
 
-// shortHash is the hash with which pi shortens ids.
+// shortHash returns the hash with which pi shortens ids.
 func shortHash(s string) string {
 	h1, h2 := uint32(0xdeadbeef), uint32(0x41c6ce57)
 	for _, u := range utf16.Encode([]rune(s)) {
@@ -189,7 +189,7 @@ func (r *request) cacheKey() string {
 	return string(id[:min(len(id), 64)])
 }
 
-// instructionRole is the role of the system prompt.
+// instructionRole returns the role of the system prompt.
 func (r *request) instructionRole() string {
 	if r.chat.developer && r.reasons() {
 		return "developer"
@@ -319,7 +319,7 @@ func (r *request) chatUpdate(of *update, nth int) (items []any) {
 	return items
 }
 
-// resultText is a result as a text.
+// resultText returns a result as a text.
 func resultText(m *message) string {
 	text := m.texts("\n")
 	switch {

@@ -99,7 +99,7 @@ func (r *request) googleThinking() object {
 	return object{"includeThoughts": true, "thinkingBudget": googleBudget(r.model.ID, r.level)}
 }
 
-// named is the provider's name for a level.
+// named returns the provider's name for a level.
 func (r *request) named(level string) string {
 	if name, _ := r.model.Takes.Level(level); name != "" {
 		return name

@@ -169,7 +169,7 @@ func (p *preparation) answer(m *message, raw jsonl.Value) {
 	m.Blocks = kept
 }
 
-// signature is what the provider needs to take thinking back.
+// signature returns what the provider needs to take thinking back.
 func signature(b jsonl.Block) jsonl.Value { return b.Raw.Get("thinkingSignature") }
 
 // close yields a result for each call that has none, and then the system messages that waited.
@@ -238,7 +238,7 @@ func (m *message) images() (all []jsonl.Block) {
 	return all
 }
 
-// dataURL is an image as an address.
+// dataURL returns an image as an address.
 func dataURL(b jsonl.Block) string { return "data:" + b.Mime.Text() + ";base64," + b.Data.Text() }
 
 // raw is JSON as it is sent, {} where there is none.

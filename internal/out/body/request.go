@@ -151,8 +151,8 @@ func room(window, input int64) func(most int64) int64 {
 // reasons reports whether the model can be asked to think.
 func (r *request) reasons() bool { return r.model.Takes.Has("reasoning") || r.level != "" }
 
-// effort is the provider's name for the level, and for off where the model can be asked not to think.
-// It is empty where nothing is to be asked.
+// effort returns the provider's name for the level, and for off where the model can be asked not to think. It
+// is empty where nothing is to be asked.
 func (r *request) effort() string {
 	level := r.level
 	switch {

@@ -59,7 +59,7 @@ func responsesID(r *request, id string, foreign bool) string {
 	return trimmedPart(call) + "|" + item
 }
 
-// trimmedPart is an idPart of at most 64 bytes that does not end in _.
+// trimmedPart returns an idPart of at most 64 bytes that does not end in _.
 func trimmedPart(id string) string { return strings.TrimRight(idPart(id, 64), "_") }
 
 // ofCodex reports whether the request goes to ChatGPT's own interface, which is that of Codex.
@@ -101,7 +101,7 @@ func responsesHead(r *request) object {
 	return head
 }
 
-// ownEffort is the effort of a request, with the interface's own name for off.
+// ownEffort returns the effort of a request, with the interface's own name for off.
 func (r *request) ownEffort() string {
 	effort := r.effort()
 	if _, named := r.model.Takes.Level("off"); effort == "off" && !named {

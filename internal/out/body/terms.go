@@ -100,7 +100,7 @@ func newChatTerms(m models.Model, c models.Compat) chatTerms {
 	return t
 }
 
-// orTrue is a flag that is true where it is not set.
+// orTrue returns a flag that is true where it is not set.
 func orTrue(flag *bool) bool { return flag == nil || *flag }
 
 // is reports whether a flag is set and true.

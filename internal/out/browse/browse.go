@@ -43,10 +43,10 @@ func (s *Server) Listen(port int) (taken bool, err error) {
 	return taken, nil
 }
 
-// Port is the port that it listens on.
+// Port returns the port that it listens on.
 func (s *Server) Port() int { return s.listener.Addr().(*net.TCPAddr).Port }
 
-// Address is the address of the first page.
+// Address returns the address of the first page.
 func (s *Server) Address() string { return "http://" + s.host + "/" + s.token + "/" }
 
 // Serve serves until it was unused for too long, or until ctx ends.

@@ -55,8 +55,8 @@ func each(write func(w *writing, f *stats.Facts) error) func(o *Options, session
 	}
 }
 
-// writings are the sessions of the shard, with the names of their files: by the id of each, with a
-// number where another one has the same.
+// writings returns the sessions of the shard, with the names of their files: by the id of each, with a number
+// where another one has the same.
 func (o *Options) writings(sessions []Input) (all []*writing) {
 	taken := map[string]int{}
 	for _, in := range sessions {

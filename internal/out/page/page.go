@@ -69,7 +69,7 @@ func (s Spent) plus(o Spent) Spent {
 		s.Dollars + o.Dollars, s.Computed || o.Computed}
 }
 
-// String is the dollars in words.
+// String returns the dollars in words.
 func (s Spent) String() string { return phrase.If(s.Computed, "~") + fmt.Sprintf("$%.2f", s.Dollars) }
 
 // clone returns the page with buffers of its own, for another goroutine.

@@ -167,7 +167,7 @@ func decimal(n float64) string { return strconv.FormatFloat(n, 'g', -1, 64) }
 // orNothing returns a place as text, or "" for none.
 func orNothing(n origin.Index) string { return phrase.If(n >= 0, "%d", n) }
 
-// spent is a cost, marked where some of it is computed. Some of the calls may have no known price.
+// spent returns a cost, marked where some of it is computed. Some of the calls may have no known price.
 func spent(cost float64, computed bool, unpriced int64) string {
 	return phrase.If(computed, "~") + table.Money{Dollars: cost, Decimals: 2, Unpriced: unpriced}.String()
 }

@@ -120,7 +120,7 @@ func countText(n origin.Counts) string {
 		phrase.If(n.Gone > 0, ", %d gone", n.Gone)
 }
 
-// day is a time to the minute.
+// day returns a time to the minute.
 func day(time string) string {
 	return strings.Replace(time[:min(len(time), len("2006-01-02T15:04"))], "T", " ", 1)
 }

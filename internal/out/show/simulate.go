@@ -11,7 +11,7 @@ import (
 	"ctxtool/stats/table"
 )
 
-// policyColumn is the column of the names of policies, the best of several marked.
+// policyColumn returns the column of the names of policies, the best of several marked.
 func policyColumn(r *simulate.Report) col[*simulate.Run] {
 	return col[*simulate.Run]{Name: "policy", Flex: true, Value: func(one *simulate.Run) any {
 		name := one.Policy
@@ -67,7 +67,7 @@ func policies(r *simulate.Report) table.Table {
 		}...)))
 }
 
-// nonZero is the style of a number that should be 0.
+// nonZero returns the style of a number that should be 0.
 func nonZero(cell string) style {
 	if cell == "0" {
 		return faint

@@ -52,7 +52,7 @@ func (p *Progress) End() {
 	}
 }
 
-// left is how long the rest takes at the speed so far.
+// left returns how long the rest takes at the speed so far.
 func (p *Progress) left(now time.Time, done, size int64) string {
 	if done <= p.from || size <= done {
 		return "almost done"
@@ -68,7 +68,7 @@ func (p *Progress) left(now time.Time, done, size int64) string {
 	}
 }
 
-// amount is how much of something is done, bytes in the unit that suits all of them.
+// amount returns how much of something is done, bytes in the unit that suits all of them.
 func amount(done, size int64, bytes bool) string {
 	if !bytes {
 		return fmt.Sprintf("%d of %d", done, size)

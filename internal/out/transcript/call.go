@@ -64,7 +64,7 @@ func cutsOutput(command []byte) bool {
 	return (string(name) == "head" || string(name) == "tail") && !bytes.ContainsAny(args, "|;&<>")
 }
 
-// NestedCall is a call that the tool of a result made itself, without its result.
+// NestedCall returns a call that the tool of a result made itself, without its result.
 func NestedCall(v value) ToolCall {
 	c := ToolCall{Call: activity.Nested(v), Exit: -1, Record: -1}
 	c.Answered, c.Failed = !c.Status.Is("unfinished"), c.Status.Is("error")

@@ -283,8 +283,8 @@ func (r *reader) result() {
 	r.images()
 }
 
-// waiting is the place of the call with that id, -1 if none waits. Results mostly come
-// in the order of their calls, or in the opposite one, and there may be many.
+// waiting returns the place of the call with that id, -1 if none waits. Results mostly come in the order of
+// their calls, or in the opposite one, and there may be many.
 func (r *reader) waiting(id string) int {
 	if last := len(r.calls) - 1; last > 0 && r.calls[0].ID != id && r.calls[last].ID == id {
 		return last

@@ -85,7 +85,7 @@ func (r *reader) custom(k jsonl.Kind, v value) {
 	r.images()
 }
 
-// summary is the text of a summary: an entry's, or what a provider gets for it.
+// summary returns the text of a summary: an entry's, or what a provider gets for it.
 func (r *reader) summary(v value) []byte {
 	if text := v.Get("summary"); text.Exists() {
 		r.text = appendText(text, r.text)

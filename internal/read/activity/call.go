@@ -111,7 +111,7 @@ func Nested(v jsonl.Value) Call {
 	return c
 }
 
-// Typed is a command that the user ran.
+// Typed returns a command that the user ran.
 func Typed(command jsonl.Value) Call {
 	return Call{Tool: "user", Action: Run, Command: command.Text(), subject: command}
 }

@@ -103,7 +103,7 @@ func (a *Archive) try(f File) (c Copy, err error) {
 	return c, a.copy(&o, name, &c)
 }
 
-// Plain is the name of a file without that of its compression.
+// Plain returns the name of a file without that of its compression.
 func Plain(name string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), sessionfmt.PackedEnd)
 }
@@ -206,7 +206,7 @@ var markFrame = binary.LittleEndian.AppendUint32([]byte{0x5c, 0x2a, 0x4d, 0x18},
 
 func (m mark) frame() []byte { return append(bytes.Clone(markFrame), m[:]...) }
 
-// markOf is the mark of a copy.
+// markOf returns the mark of a copy.
 func markOf(disk sessionfmt.Disk, name string) (m mark) {
 	f, err := disk.OpenRegular(name)
 	if err != nil {
@@ -271,7 +271,7 @@ func (o *original) open(earlier string) (err error) {
 	return err
 }
 
-// text is the content from its beginning.
+// text returns the content from its beginning.
 func (o *original) text() io.Reader { return io.NewSectionReader(o.content, 0, o.content.Size()) }
 
 // since returns what the file is to its copy.

@@ -81,7 +81,7 @@ func (f *File) File() string {
 // SubAgent reports whether the file is that of a sub-agent, as far as its name or its database tells.
 func (f *File) SubAgent() bool { return f.sub }
 
-// Written is when the file was written to last; the zero time if that is not known.
+// Written returns when the file was written to last; the zero time if that is not known.
 func (f *File) Written() time.Time {
 	at, _ := f.written()
 	return at

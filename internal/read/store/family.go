@@ -121,7 +121,7 @@ func empty(disk sessionfmt.Disk, name string) bool {
 	return err == nil && info.Size() == 0
 }
 
-// writtenAt is when a file was written to last.
+// writtenAt returns when a file was written to last.
 func writtenAt(disk sessionfmt.Disk, name string) (at time.Time) {
 	if info, err := disk.Stat(name); err == nil {
 		at = info.ModTime()

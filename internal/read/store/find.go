@@ -47,7 +47,7 @@ func (st *Store) lacks(had int, in folder) {
 	st.missing = append(st.missing, in)
 }
 
-// none is the error of a store in which no agent has a folder.
+// none returns the error of a store in which no agent has a folder.
 func (st Store) none() error {
 	var looked []string
 	for _, in := range st.missing {

@@ -139,7 +139,7 @@ type File struct {
 	row  jsonl.Value // of a session in a database, its first line
 }
 
-// written is when the session was written to last.
+// written returns when the session was written to last.
 func (f *File) written() (at time.Time, ok bool) {
 	if f.row != nil {
 		ms, ok := f.row.Get("timestamp").Millis()
@@ -331,7 +331,7 @@ func (st Store) Folders() (dirs []string) {
 	return dirs
 }
 
-// plainName is the name of a file without that of its compression.
+// plainName returns the name of a file without that of its compression.
 func plainName(name string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), sessionfmt.PackedEnd)
 }
@@ -418,7 +418,7 @@ func ReadHeader(disk sessionfmt.Disk, name string) HeaderInfo {
 	return HeaderInfo{}
 }
 
-// foreignHeader is the header that a line of another agent's session makes, if it does.
+// foreignHeader returns the header that a line of another agent's session makes, if it does.
 func foreignHeader(by *dialect.Dialect, name string, line jsonl.Value, more ...jsonl.Value) HeaderInfo {
 	if by == nil {
 		return HeaderInfo{}

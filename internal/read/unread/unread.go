@@ -126,7 +126,7 @@ func Find(getenv func(key string) string, home string, on func(name string) stri
 	return all
 }
 
-// dir is the agent's folder, empty for none.
+// dir returns the agent's folder, empty for none.
 func (s *Store) dir(getenv func(key string) string, home string) string {
 	if s.Variable != "" {
 		if dir := getenv(s.Variable); dir != "" {

@@ -69,7 +69,8 @@ type Agent struct {
 	Clean func(form string, body map[string]any) (summary bool)
 }
 
-// Dir is the folder with the packages of all agents: CTXTOOL_AGENTS, or ctxtool-agents in the user's cache.
+// Dir returns the folder with the packages of all agents: CTXTOOL_AGENTS, or ctxtool-agents in the user's
+// cache.
 func Dir() string {
 	if dir := os.Getenv("CTXTOOL_AGENTS"); dir != "" {
 		return dir
@@ -81,7 +82,7 @@ func Dir() string {
 	return filepath.Join(cache, "ctxtool-agents")
 }
 
-// Program is the binary of a version.
+// Program returns the binary of a version.
 func (a *Agent) Program(version string) string {
 	return filepath.Join(Dir(), a.Name, version, a.Binary)
 }
@@ -123,7 +124,7 @@ func (a *Agent) Install(version string) error {
 	return nil
 }
 
-// Newest is the newest version on npm.
+// Newest returns the newest version on npm.
 func (a *Agent) Newest() (string, error) {
 	out, err := exec.Command("npm", "view", "--silent", "--fetch-retries", "0", a.Package, "version").Output()
 	if version := strings.TrimSpace(string(out)); err == nil && version != "" {
@@ -132,7 +133,7 @@ func (a *Agent) Newest() (string, error) {
 	return "", errors.Join(errors.New("npm does not answer"), err)
 }
 
-// Pinned is the newest of the versions that are played.
+// Pinned returns the newest of the versions that are played.
 func (a *Agent) Pinned() string { return a.Versions[len(a.Versions)-1] }
 
 // plays reports whether a version plays a script.
@@ -140,7 +141,7 @@ func (a *Agent) plays(version, script string) bool {
 	return !slices.Contains(a.Versions[:len(a.Versions)-1], version) || slices.Contains(a.Common, script)
 }
 
-// answerID is the id of an answer in a line of a session.
+// answerID returns the id of an answer in a line of a session.
 func (a *Agent) answerID(line jsonl.Value) string {
 	if a.AnswerID != nil {
 		return a.AnswerID(line)

@@ -78,10 +78,10 @@ type event struct {
 // tokens are the usage of an answer. What the cache served or kept is not part of input.
 type tokens struct{ input, read, write, output, thought int }
 
-// prompt is the size of what was asked.
+// prompt returns the size of what was asked.
 func (t tokens) prompt() int { return t.input + t.read + t.write }
 
-// parts are those of an answer.
+// parts returns those of an answer.
 func (a Answer) parts(n int) (all []part) {
 	if a.Thinking != nil {
 		sign := base64.StdEncoding.EncodeToString([]byte(strings.Repeat(fmt.Sprintf("signature %d ", n), 3)))
@@ -109,7 +109,7 @@ func (c Call) input() any {
 	return c.Input
 }
 
-// arguments is the input of a call as a text, which is how some interfaces have it.
+// arguments returns the input of a call as a text, which is how some interfaces have it.
 func (c Call) arguments() string {
 	if c.Raw != nil {
 		return *c.Raw
@@ -117,7 +117,7 @@ func (c Call) arguments() string {
 	return string(must.Get(json.Marshal(c.input())))
 }
 
-// stop is why an answer ends: because of calls, or else done, unless the script tells.
+// stop returns why an answer ends: because of calls, or else done, unless the script tells.
 func (r *response) stop(done, calls string) string {
 	if r.Stop != "" {
 		return r.Stop
@@ -130,8 +130,8 @@ func (r *response) stop(done, calls string) string {
 	return done
 }
 
-// count is the usage of an answer: characters / 4, with a cache that serves the longest beginning that was sent
-// before.
+// count returns the usage of an answer: characters / 4, with a cache that serves the longest beginning that was
+// sent before.
 func (s *Server) count(p prompt, given Usage, parts []part) (t tokens) {
 	chars := func(v any) int { return len(must.Get(json.Marshal(v))) }
 	keys := []string{string(must.Get(json.Marshal([]any{p.model, p.tools, Unmarked(p.system)})))}
@@ -280,19 +280,19 @@ func extend(o object, more map[string]json.RawMessage) object {
 	return o
 }
 
-// list is a field of an object that is a list.
+// list returns a field of an object that is a list.
 func list(o object, name string) []any {
 	all, _ := o[name].([]any)
 	return all
 }
 
-// word is a field of an object that is a text.
+// word returns a field of an object that is a text.
 func word(o object, name string) string {
 	text, _ := o[name].(string)
 	return text
 }
 
-// Unmarked is a decoded value without marks for the cache, at any depth.
+// Unmarked returns a decoded value without marks for the cache, at any depth.
 func Unmarked(v any) any {
 	switch v := v.(type) {
 	case []any:

@@ -90,7 +90,7 @@ func (b *Bench) rules() *rule.Table {
 	return b.Rules
 }
 
-// scripts are the names of the scripts, without their ends.
+// scripts returns the names of the scripts, without their ends.
 func (b *Bench) scripts() (names []string) {
 	for _, file := range must.Get(filepath.Glob(b.script("*"))) {
 		names = append(names, strings.TrimSuffix(filepath.Base(file), ".json"))
@@ -225,7 +225,7 @@ func (b *Bench) Played(t *testing.T) {
 	t.Logf("\n%s\n%s", table, table.By(func(r Row) Row { r.Script = ""; return r }))
 }
 
-// versions are those to play. A newer one on npm is reported, and played if that is asked for.
+// versions returns those to play. A newer one on npm is reported, and played if that is asked for.
 func (b *Bench) versions(t *testing.T) []string {
 	if !options.install {
 		return b.Agent.Versions
@@ -279,7 +279,7 @@ func (p *playing) all(t *testing.T) bool {
 	return !failed.Load()
 }
 
-// models are those that a script is played with; an empty one is its own.
+// models returns those that a script is played with; an empty one is its own.
 func (p *playing) models(name string, s *Script) []string {
 	if p.version != p.Agent.Pinned() || !slices.Contains(p.Agent.Common, name) || s.Interactive() {
 		return []string{""}

@@ -52,7 +52,7 @@ var chatAPI = api{
 	failed: openaiFailed,
 }
 
-// completion is a part of an answer, or the whole, with its only choice.
+// completion returns a part of an answer, or the whole, with its only choice.
 func (r *response) completion(kind string, choice object) object {
 	choice["index"] = 0
 	return object{"id": r.q.Answer, "object": kind, "created": 1_700_000_000 + r.q.N, "model": r.model,
@@ -66,13 +66,13 @@ func (r *response) chatUsage() object {
 		"completion_tokens_details": object{"reasoning_tokens": u.thought}}
 }
 
-// toolCall is a call of a tool.
+// toolCall returns a call of a tool.
 func (p part) toolCall() object {
 	return object{"id": p.id, "type": "function",
 		"function": object{"name": p.call.Name, "arguments": p.call.arguments()}}
 }
 
-// chatEvents are the events of an answer. Its usage is sent where it is asked for.
+// chatEvents returns the events of an answer. Its usage is sent where it is asked for.
 func chatEvents(r *response) (all []event, sent int) {
 	add := func(delta object, finish any) {
 		chunk := r.completion("chat.completion.chunk", object{"delta": delta, "finish_reason": finish})

@@ -42,8 +42,8 @@ func clineBegin(p *Player) error {
 	return os.WriteFile(filepath.Join(dir, "providers.json"), must.Get(json.Marshal(settings)), 0o600)
 }
 
-// clineArgs are the arguments of a step. The program names sessions by the time at which they began, and resumes one
-// on a terminal alone.
+// clineArgs returns the arguments of a step. The program names sessions by the time at which they began, and
+// resumes one on a terminal alone.
 func clineArgs(p *Player, s *Step) (args []string) {
 	model := or(s.Model, or(p.Script.Model, "claude-sonnet-4-5-20250929"))
 	provider := "openai-compatible"

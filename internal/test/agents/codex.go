@@ -60,7 +60,7 @@ func codexBegin(*Player) error {
 	return os.WriteFile(filepath.Join(codexHome, "config.toml"), []byte(codexConfig), 0o600)
 }
 
-// codexArgs are the arguments of a step.
+// codexArgs returns the arguments of a step.
 func codexArgs(p *Player, s *Step) (args []string) {
 	if s.Fork {
 		args = append(args, "fork")
@@ -87,7 +87,7 @@ func codexArgs(p *Player, s *Step) (args []string) {
 	return args
 }
 
-// overrides are the arguments that set members of an object in the configuration.
+// overrides returns the arguments that set members of an object in the configuration.
 func overrides(under string, set json.RawMessage) (args []string) {
 	var all map[string]json.RawMessage
 	if set != nil {
@@ -99,7 +99,7 @@ func overrides(under string, set json.RawMessage) (args []string) {
 	return args
 }
 
-// toml is a value in TOML.
+// toml returns a value in TOML.
 func toml(v json.RawMessage) string {
 	var table map[string]json.RawMessage
 	if json.Unmarshal(v, &table) != nil || table == nil {

@@ -106,8 +106,8 @@ func (p *Player) codexTurn(ctx context.Context, c *peer, turn *Turn) error {
 	return err
 }
 
-// codexParams are the parameters of a call. In those of a script @N stands for the id of the session's turn N, counted
-// from the newest one where N is below 0.
+// codexParams returns the parameters of a call. In those of a script @N stands for the id of the session's turn
+// N, counted from the newest one where N is below 0.
 func (p *Player) codexParams(turn *Turn) object {
 	from := or(turn.From, turn.Session)
 	params := object{"threadId": p.sessions[from]}

@@ -53,7 +53,7 @@ type Comparison struct {
 	Unlike  [parts]string // how the parts begin to differ
 }
 
-// Overstated are the parts that are called exact and are not equal.
+// Overstated returns the parts that are called exact and are not equal.
 func (c *Comparison) Overstated() (names []string) {
 	for p, claim := range []string{System: c.Claim.System, Tools: c.Claim.Tools, Messages: c.Claim.Messages} {
 		if claim == "exact" && !c.Equal[p] && !c.Left[p] {
@@ -133,7 +133,7 @@ func compare(of *Agent, q *Request, r *replay.Replay, rec int, interfaceOf strin
 	return c
 }
 
-// model is the model that a request asks.
+// model returns the model that a request asks.
 func (q *Request) model(body object) string {
 	if q.Interface == geminiForm {
 		return geminiAPI.asked(q.URL, body).model
@@ -141,8 +141,9 @@ func (q *Request) model(body object) string {
 	return word(body, "model")
 }
 
-// written is the body of an envelope in a form. Where there is none, it has the reason in place of messages. Of an
-// agent whose own messages the envelope has in no body, it is these alone, as it is where no model is named yet.
+// written returns the body of an envelope in a form. Where there is none, it has the reason in place of
+// messages. Of an agent whose own messages the envelope has in no body, it is these alone, as it is where no
+// model is named yet.
 func written(e *replay.Envelope, of string, alone bool) (got object) {
 	if ref := must.Get(e.ModelRef()); alone || !ref.Known() && e.Replay().Session.Dialect() != nil {
 		all := []any{}
@@ -206,7 +207,7 @@ func marks(v any, at string, all *[]string) {
 	}
 }
 
-// unlike is how two values begin to differ.
+// unlike returns how two values begin to differ.
 func unlike(got, want any, at string) string {
 	switch g := got.(type) {
 	case []any:

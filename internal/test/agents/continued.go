@@ -9,13 +9,13 @@ import (
 // A request of the Messages or of the Responses API can name an earlier answer in place of the conversation up to it.
 // Of such a request the server records what the model was given: all of it.
 
-// earlier is the id of the answer that a request continues from, empty for none.
+// earlier returns the id of the answer that a request continues from, empty for none.
 func earlier(body object) string {
 	thread, _ := body["thread"].(object)
 	return or(word(thread, "previous_message_id"), word(body, "previous_response_id"))
 }
 
-// continued is the body of a request with what an earlier one and its answer have, and that body as JSON.
+// continued returns the body of a request with what an earlier one and its answer have, and that body as JSON.
 func (s *Server) continued(of *api, body object, raw []byte) (object, []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

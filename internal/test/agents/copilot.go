@@ -31,7 +31,7 @@ var Copilot = &Agent{
 	},
 }
 
-// copilotArgs are the arguments of a step. A session gets an id by its label: requests name none.
+// copilotArgs returns the arguments of a step. A session gets an id by its label: requests name none.
 func copilotArgs(p *Player, s *Step) (args []string) {
 	if id := p.sessions[s.From]; id != "" {
 		args = append(args, "--resume="+id)

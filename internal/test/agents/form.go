@@ -99,7 +99,7 @@ var forms = map[string]form{
 	},
 }
 
-// leading are the texts of the first items of a list that are of a kind.
+// leading returns the texts of the first items of a list that are of a kind.
 func leading(items []any, is func(m object) bool) (all []string) {
 	for _, m := range items {
 		m, ok := m.(object)
@@ -116,7 +116,7 @@ func isSystem(m object) bool { return m["role"] == "system" || m["role"] == "dev
 // isPrompt reports whether an item is the system prompt, and no item of a history, which has a type.
 func isPrompt(m object) bool { return isSystem(m) && m["type"] == nil }
 
-// part is a part of a body.
+// part returns a part of a body.
 func (f form) part(b object, p Part) any {
 	switch p {
 	case System:
@@ -155,8 +155,8 @@ func (f form) part(b object, p Part) any {
 	return all
 }
 
-// asMessages is a body as the Messages API has it: one text of all of the system prompt, and messages of one role as
-// one. It has these alone: for an agent whose own form is another than what was sent.
+// asMessages returns a body as the Messages API has it: one text of all of the system prompt, and messages of
+// one role as one. It has these alone: for an agent whose own form is another than what was sent.
 func asMessages(of string, b object) object {
 	f := forms[of]
 	if _, ok := b[f.list].([]any); !ok {
@@ -181,7 +181,7 @@ func asMessages(of string, b object) object {
 	return object{"system": []any{text}, "messages": all}
 }
 
-// chatBlocks are the messages of Chat Completions as blocks.
+// chatBlocks returns the messages of Chat Completions as blocks.
 func chatBlocks(b object) (all []turn) {
 	for _, m := range list(b, "messages") {
 		m := m.(object)
@@ -212,7 +212,7 @@ func chatBlocks(b object) (all []turn) {
 	return all
 }
 
-// asBlock is a part of a message of Chat Completions as a block.
+// asBlock returns a part of a message of Chat Completions as a block.
 func asBlock(part object) object {
 	if part["type"] != "image_url" {
 		return part
@@ -221,7 +221,7 @@ func asBlock(part object) object {
 	return picture(url)
 }
 
-// picture is one that an address has in it.
+// picture returns one that an address has in it.
 func picture(url string) object {
 	mime, data, _ := strings.Cut(strings.TrimPrefix(url, "data:"), ";base64,")
 	return object{"type": "image", "source": object{"type": "base64", "media_type": mime, "data": data}}
@@ -235,14 +235,14 @@ func reasoning(m object) []any {
 	return []any{object{"type": "thinking", "thinking": m["reasoning_text"], "signature": m["reasoning_opaque"]}}
 }
 
-// toolUse is a call, with arguments as a text.
+// toolUse returns a call, with arguments as a text.
 func toolUse(id, name any, arguments string) object {
 	var input any
 	must.Do(json.Unmarshal([]byte(or(arguments, "{}")), &input))
 	return object{"type": "tool_use", "id": id, "name": name, "input": input}
 }
 
-// responseBlocks are items of the Responses API as blocks.
+// responseBlocks returns items of the Responses API as blocks.
 func responseBlocks(b object) (all []turn) {
 	for _, item := range list(b, "input") {
 		item := item.(object)
@@ -275,7 +275,7 @@ func responseBlocks(b object) (all []turn) {
 	return all
 }
 
-// geminiBlocks are contents of the Gemini API as blocks. Calls without an id get one by their name.
+// geminiBlocks returns contents of the Gemini API as blocks. Calls without an id get one by their name.
 func geminiBlocks(b object) (all []turn) {
 	id := func(f object) any { return or(word(f, "id"), fmt.Sprint(f["name"])) }
 	for _, c := range list(b, "contents") {

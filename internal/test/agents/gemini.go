@@ -44,7 +44,7 @@ func geminiSettings(more, servers json.RawMessage) error {
 	return os.WriteFile(name, must.Get(json.Marshal(settings)), 0o600)
 }
 
-// geminiArgs are the arguments of a step. A session gets an id by its label: requests name none.
+// geminiArgs returns the arguments of a step. A session gets an id by its label: requests name none.
 func geminiArgs(p *Player, s *Step) (args []string) {
 	settings, servers := p.given(s)
 	must.Do(geminiSettings(settings, servers))

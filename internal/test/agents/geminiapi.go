@@ -50,7 +50,7 @@ var geminiAPI = api{
 	tokens: func(n int) object { return object{"totalTokens": n} },
 }
 
-// geminiPart is a part of an answer. A signature stands on the part after the thought.
+// geminiPart returns a part of an answer. A signature stands on the part after the thought.
 func (r *response) geminiPart(k int) object {
 	p, o := r.parts[k], object{}
 	switch p.kind {
@@ -69,7 +69,7 @@ func (r *response) geminiPart(k int) object {
 	return o
 }
 
-// candidate is an answer, or a part of one. The last has the usage.
+// candidate returns an answer, or a part of one. The last has the usage.
 func (r *response) candidate(parts []object, last bool) object {
 	one := object{"content": object{"role": "model", "parts": parts}, "index": 0}
 	all := object{"candidates": []any{extend(one, r.Extra)}, "modelVersion": r.model, "responseId": r.q.Answer}

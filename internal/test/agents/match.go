@@ -22,7 +22,7 @@ type answer struct {
 	used    bool // it is that of a request
 }
 
-// answersIn are the answers of the sessions in a home, in the order of their files.
+// answersIn returns the answers of the sessions in a home, in the order of their files.
 func answersIn(of *Agent, home string) (all []*answer) {
 	for _, file := range sessionsIn(home) {
 		s, err := sessionfmt.Open(file, sessionfmt.Options{})

@@ -46,7 +46,7 @@ func (c *Count) Add(one Comparison) {
 	}
 }
 
-// part is how many are equal in a part, and of how many if that is not compared in all; a dash if in none.
+// part returns how many are equal in a part, and of how many if that is not compared in all; a dash if in none.
 func (c *Count) part(p int) string {
 	switch c.Left[p] {
 	case 0:
@@ -101,7 +101,7 @@ func (table Table) Measure(t testing.TB, of *Agent, dir, interfaceOf string,
 	return lost
 }
 
-// By is the table with rows joined: by returns the row that one counts to.
+// By returns the table with rows joined: by returns the row that one counts to.
 func (table Table) By(by func(Row) Row) Table {
 	joined := Table{}
 	joined.join(table, by)
@@ -123,8 +123,8 @@ func (table Table) join(other Table, by func(Row) Row) {
 	}
 }
 
-// brief are the rows of an agent in Markdown, by version: with the records of its requests, and without where it makes
-// any.
+// brief returns the rows of an agent in Markdown, by version: with the records of its requests, and without
+// where it makes any.
 func (table Table) brief(agent string) (rows []string) {
 	all := table.By(func(r Row) Row { return Row{Version: r.Version, Records: r.Records} })
 	for _, row := range slices.SortedFunc(maps.Keys(all), byVersion) {
@@ -180,7 +180,7 @@ func (table Table) Hold(t testing.TB, update bool, document, agent string) {
 	}
 }
 
-// agentOf is the agent of a row.
+// agentOf returns the agent of a row.
 func agentOf(row string) string { return strings.Split(row, " | ")[0] }
 
 func byVersion(a, b Row) int {
@@ -189,7 +189,7 @@ func byVersion(a, b Row) int {
 		cmp.Compare(with(a), with(b)))
 }
 
-// summary is how many requests of a script were compared, and which parts are equal.
+// summary returns how many requests of a script were compared, and which parts are equal.
 func summary(all []Comparison, lost int) string {
 	table, seen := Table{}, map[int]bool{} // with the records first
 	for _, c := range all {
@@ -215,7 +215,7 @@ func summary(all []Comparison, lost int) string {
 	return b.String()
 }
 
-// String is the table in Markdown, by version, model and script.
+// String returns the table in Markdown, by version, model and script.
 func (table Table) String() string {
 	rows := make([]Row, 0, len(table))
 	scripts := false

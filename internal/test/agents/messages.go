@@ -34,7 +34,7 @@ var messagesAPI = api{
 	tokens: func(n int) object { return object{"input_tokens": n} },
 }
 
-// message is an answer without its content.
+// message returns an answer without its content.
 func (r *response) message() (m, usage object) {
 	u := r.usage
 	usage = object{"input_tokens": u.input, "cache_read_input_tokens": u.read,
@@ -46,7 +46,7 @@ func (r *response) message() (m, usage object) {
 	return extend(m, r.Extra), usage
 }
 
-// block is a part as a block of content.
+// block returns a part as a block of content.
 func (p part) block() object {
 	switch p.kind {
 	case thinkingPart:
@@ -59,7 +59,7 @@ func (p part) block() object {
 	return p.asIs
 }
 
-// messageEvents are the events of an answer.
+// messageEvents returns the events of an answer.
 func messageEvents(r *response) (all []event, sent int) {
 	add := func(typ string, data object) {
 		data["type"] = typ

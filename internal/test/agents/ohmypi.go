@@ -130,7 +130,7 @@ func cleanOhMyPi(form string, body object) (summary bool) {
 	return false
 }
 
-// plainBlock is what is compared of a block, nil for nothing.
+// plainBlock returns what is compared of a block, nil for nothing.
 func plainBlock(b object) any {
 	switch b["type"] {
 	case "text":

@@ -83,7 +83,7 @@ func (p *Player) openCodeConfig(s *Step) {
 	must.Do(os.WriteFile(file, must.Get(json.Marshal(config)), 0o600))
 }
 
-// openCodeArgs are the arguments of a step: a prompt comes on the standard input.
+// openCodeArgs returns the arguments of a step: a prompt comes on the standard input.
 func openCodeArgs(p *Player, s *Step) (args []string) {
 	if s.Do != "print" {
 		return []string{"--port", fmt.Sprint(openCodePort)}

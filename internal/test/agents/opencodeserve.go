@@ -120,7 +120,7 @@ func (o *openCodeServer) turn(turn *Turn) error {
 // @user:N likewise of a prompt, @N.P of part P of a message.
 var message = regexp.MustCompile(`@(user:)?(-?\d+)(?:\.(-?\d+))?`)
 
-// named is a text with the ids that stand for messages in it.
+// named returns a text with the ids that stand for messages in it.
 func (o *openCodeServer) named(text, session string) (string, error) {
 	if !message.MatchString(text) {
 		return text, nil
@@ -160,8 +160,8 @@ func (o *openCodeServer) named(text, session string) (string, error) {
 	}), nil
 }
 
-// body is the body of a call: of a prompt its parts, and the parameters, of which model is PROVIDER/MODEL. In texts
-// numbers of messages stand for their ids; see message.
+// body returns the body of a call: of a prompt its parts, and the parameters, of which model is PROVIDER/MODEL.
+// In texts numbers of messages stand for their ids; see message.
 func (o *openCodeServer) body(turn *Turn, session string) (object, error) {
 	params := object{}
 	if turn.Params != nil {
@@ -200,7 +200,7 @@ func (o *openCodeServer) body(turn *Turn, session string) (object, error) {
 	return params, nil
 }
 
-// promptParts are the parts of a prompt: a text, or a list of texts and parts.
+// promptParts returns the parts of a prompt: a text, or a list of texts and parts.
 func promptParts(prompt json.RawMessage) (all []any) {
 	var list []any
 	if json.Unmarshal(prompt, &list) != nil {

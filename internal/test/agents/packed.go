@@ -60,10 +60,11 @@ func packed(requests []*Request) []byte {
 	return b.Bytes()
 }
 
-// list is the field of the body with the messages.
+// list returns the field of the body with the messages.
 func (q *Request) list() string { return forms[or(q.Interface, messagesForm)].list }
 
-// split are the members of a body, its messages without marks, and these by the place: a message, and a block of it.
+// split returns the members of a body, its messages without marks, and these by the place: a message, and a
+// block of it.
 func (q *Request) split() (members map[string]json.RawMessage, messages []json.RawMessage,
 	marks map[string]json.RawMessage) {
 	must.Do(json.Unmarshal(q.Body, &members))

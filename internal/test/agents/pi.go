@@ -83,7 +83,7 @@ const piKit = `export default function (pi) {
 }
 `
 
-// piArgs are the arguments of a step.
+// piArgs returns the arguments of a step.
 func piArgs(p *Player, s *Step) (args []string) {
 	id := or(s.At, p.sessions[s.From])
 	switch {

@@ -194,7 +194,8 @@ func (p *Player) label(s *Step, requests []*Request) {
 	}
 }
 
-// stored are the sessions in the store, and those that were not there at the last call. Sub-agents begin none.
+// stored returns the sessions in the store, and those that were not there at the last call. Sub-agents begin
+// none.
 func (p *Player) stored() (all, began []string) {
 	disk := sessionfmt.Disk{}
 	files, _ := store.Default(disk, func(string) string { return "" }, home).Parts() // an error is that of no folder
@@ -209,7 +210,7 @@ func (p *Player) stored() (all, began []string) {
 	return all, began
 }
 
-// given are the settings and the MCP servers of a step, else those of its script.
+// given returns the settings and the MCP servers of a step, else those of its script.
 func (p *Player) given(s *Step) (settings, servers json.RawMessage) {
 	if settings = s.Settings; settings == nil {
 		settings = p.Script.Settings
@@ -220,7 +221,7 @@ func (p *Player) given(s *Step) (settings, servers json.RawMessage) {
 	return settings, servers
 }
 
-// of is a duration, or another where it is not set.
+// of returns a duration, or another where it is not set.
 func (d Duration) of(unset time.Duration) time.Duration {
 	if d == 0 {
 		return unset
@@ -228,7 +229,7 @@ func (d Duration) of(unset time.Duration) time.Duration {
 	return time.Duration(d) * time.Millisecond
 }
 
-// command is a process of the program.
+// command returns a process of the program.
 func (p *Player) command(ctx context.Context, s *Step, args []string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, p.binary, append(args, p.Args(p, s)...)...)
 	cmd.Dir = filepath.Join(project, s.Dir)

@@ -47,7 +47,7 @@ func qwenSettings(more json.RawMessage) error {
 	return os.WriteFile(name, must.Get(json.Marshal(settings)), 0o600)
 }
 
-// qwenArgs are the arguments of a step. A session gets an id by its label: requests name none.
+// qwenArgs returns the arguments of a step. A session gets an id by its label: requests name none.
 func qwenArgs(p *Player, s *Step) (args []string) {
 	settings, servers := p.given(s)
 	must.Do(qwenSettings(settings))

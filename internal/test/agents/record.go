@@ -132,7 +132,7 @@ func ReadRecording(dir string) (all []*Request) {
 	return all
 }
 
-// playedBy is the agent of a recording. Old ones do not tell.
+// playedBy returns the agent of a recording. Old ones do not tell.
 func playedBy(dir string) (p played) {
 	if data, err := os.ReadFile(filepath.Join(dir, agentFile)); err == nil {
 		must.Do(json.Unmarshal(data, &p))
@@ -140,13 +140,13 @@ func playedBy(dir string) (p played) {
 	return p
 }
 
-// homes are the homes of a recording: the last, and those after its steps.
+// homes returns the homes of a recording: the last, and those after its steps.
 func homes(dir string) []string {
 	steps := must.Get(filepath.Glob(filepath.Join(dir, stepsDir, "*", homeDir)))
 	return append([]string{filepath.Join(dir, homeDir)}, steps...)
 }
 
-// homeAt is the home after a step.
+// homeAt returns the home after a step.
 func homeAt(dir string, step int) string {
 	at := filepath.Join(dir, stepsDir, fmt.Sprint(step), homeDir)
 	if _, err := os.Stat(at); err != nil {
@@ -155,8 +155,8 @@ func homeAt(dir string, step int) string {
 	return at
 }
 
-// sessionsIn are the sessions in a home, those of sub-agents too, as ctxtool ls finds them. In a skeleton, sessions of
-// a database are files where the database was. Programs leave empty files too.
+// sessionsIn returns the sessions in a home, those of sub-agents too, as ctxtool ls finds them. In a skeleton,
+// sessions of a database are files where the database was. Programs leave empty files too.
 func sessionsIn(home string) (all []string) {
 	disk := sessionfmt.Disk{}
 	files, err := store.Default(disk, func(string) string { return "" }, home).Parts()

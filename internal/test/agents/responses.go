@@ -43,7 +43,7 @@ var responsesAPI = api{
 	tokens: func(n int) object { return object{"object": "response.input_tokens", "input_tokens": n} },
 }
 
-// openaiFailed is the body of an HTTP error.
+// openaiFailed returns the body of an HTTP error.
 func openaiFailed(status int, message string) object {
 	codes := map[int]string{401: "invalid_api_key", 429: "rate_limit_exceeded", 500: "server_error",
 		503: "server_is_overloaded"}
@@ -55,7 +55,7 @@ func openaiFailed(status int, message string) object {
 		"code": or(codes[status], "invalid_value")}}
 }
 
-// response is an answer with items of output.
+// response returns an answer with items of output.
 func (r *response) response(status string, output []object) object {
 	u := r.usage
 	return object{"id": r.q.Answer, "object": "response", "created_at": 1_700_000_000 + r.q.N, "model": r.model,
@@ -65,7 +65,7 @@ func (r *response) response(status string, output []object) object {
 			"total_tokens": u.prompt() + u.output}}
 }
 
-// outputs are the parts of an answer as items.
+// outputs returns the parts of an answer as items.
 func (r *response) outputs() (all []object) {
 	all = []object{}
 	for k, p := range r.parts {
@@ -106,7 +106,7 @@ func (r *response) item(k int, p part) object {
 	return p.asIs
 }
 
-// responseEvents are the events of an answer.
+// responseEvents returns the events of an answer.
 func responseEvents(r *response) (all []event, sent int) {
 	add := func(typ string, data object) {
 		data["type"], data["sequence_number"] = typ, len(all)
@@ -185,18 +185,18 @@ func itemEvents(k int, item object, add func(typ string, data object)) {
 	}
 }
 
-// contents are the objects of a list, of decoded JSON or not.
+// contents returns the objects of a list, of decoded JSON or not.
 func contents(v any) (all []object) {
 	must.Do(json.Unmarshal([]byte(encoded(v)), &all))
 	return all
 }
 
-// with is a copy of an object with another value of a field.
+// with returns a copy of an object with another value of a field.
 func with(o object, name string, v any) object {
 	o = maps.Clone(o)
 	o[name] = v
 	return o
 }
 
-// encoded is a value as JSON.
+// encoded returns a value as JSON.
 func encoded(v any) string { return string(must.Get(json.Marshal(v))) }

@@ -79,7 +79,7 @@ func (c *peer) notify(method string) {
 	c.send(object{"method": method})
 }
 
-// received is the number of messages so far.
+// received returns the number of messages so far.
 func (c *peer) received() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -182,7 +182,7 @@ func ReadScript(name string) (s Script, err error) {
 
 var repeated = regexp.MustCompile(`\{\{(\d+)\*([^}]*)\}\}`)
 
-// expanded is a value with repetitions written out, the inner ones first.
+// expanded returns a value with repetitions written out, the inner ones first.
 func expanded(v any) any {
 	switch v := v.(type) {
 	case object:

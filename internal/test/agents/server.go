@@ -84,14 +84,14 @@ func (s *Server) Plan(step int, answers []Answer) {
 	s.step, s.plan = step, slices.Clone(answers)
 }
 
-// Left is the number of planned answers that no request got.
+// Left returns the number of planned answers that no request got.
 func (s *Server) Left() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.plan)
 }
 
-// State is the number of requests so far, of those that are not answered, and of streams that stall.
+// State returns the number of requests so far, of those that are not answered, and of streams that stall.
 func (s *Server) State() (all, open, hung int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -113,7 +113,7 @@ func (s *Server) Release() {
 	s.held = nil
 }
 
-// Held is the number of answers that are held.
+// Held returns the number of answers that are held.
 func (s *Server) Held() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -207,8 +207,8 @@ func (s *Server) take(r *http.Request, of *api, raw []byte, body object, asked p
 	return q, a, held
 }
 
-// session is the id of the session that asks. Older versions of Claude Code have it in their name of the user, those of
-// Codex as the key of the cache.
+// session returns the id of the session that asks. Older versions of Claude Code have it in their name of the
+// user, those of Codex as the key of the cache.
 func session(r *http.Request, asked map[string]any) string {
 	for _, name := range []string{"X-Claude-Code-Session-Id", "X-Session-Id", "Thread-Id"} {
 		if id := r.Header.Get(name); id != "" {
@@ -230,7 +230,7 @@ func session(r *http.Request, asked map[string]any) string {
 	return id
 }
 
-// agent is the name or id of the sub-agent that asks.
+// agent returns the name or id of the sub-agent that asks.
 func agent(r *http.Request) string {
 	var codex struct {
 		Name string `json:"agent_name"`
@@ -255,7 +255,7 @@ func (s *Server) pick(asked prompt, agent string) int {
 	return slices.IndexFunc(s.plan, func(a Answer) bool { return a.When == "" && a.Agent == "" })
 }
 
-// last is the text of the system prompt, and of what follows the last answer, of two items at most.
+// last returns the text of the system prompt, and of what follows the last answer, of two items at most.
 func (p prompt) last() string {
 	all := text(p.system)
 	for k := len(p.items) - 1; k >= max(0, len(p.items)-2); k-- {
@@ -268,7 +268,7 @@ func (p prompt) last() string {
 	return all
 }
 
-// text is all text of a content.
+// text returns all text of a content.
 func text(content any) string {
 	switch c := content.(type) {
 	case string:

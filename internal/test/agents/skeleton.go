@@ -77,7 +77,7 @@ func contentOf(name string) (at string, data []byte) {
 	return at, must.Get(io.ReadAll(s.Plain()))
 }
 
-// beside are the files of a home besides sessions that these are read with.
+// beside returns the files of a home besides sessions that these are read with.
 func beside(of *Agent, home string) (all []string) {
 	must.Do(filepath.WalkDir(home, func(name string, d fs.DirEntry, err error) error {
 		for _, pattern := range of.Beside {
@@ -132,7 +132,7 @@ func (k *skeleton) keep(data []byte, all bool) {
 	}
 }
 
-// inJSON is a text that is an object, or a list of objects.
+// inJSON returns a text that is an object, or a list of objects.
 func inJSON(text string) (jsonl.Value, bool) {
 	if !strings.HasPrefix(text, "{") && !strings.HasPrefix(text, "[{") {
 		return nil, false
@@ -180,7 +180,7 @@ var whole = []string{"input_schema", "inputSchema", "parameters", "parametersJso
 // unproved is the digest of messages beside a compaction, which their skeletons do not have.
 const unproved = "source_prefix_hash"
 
-// value is a value without texts.
+// value returns a value without texts.
 func (k *skeleton) value(v jsonl.Value) jsonl.Value {
 	switch {
 	case v.IsString():
@@ -219,7 +219,7 @@ func (k *skeleton) value(v jsonl.Value) jsonl.Value {
 	return v
 }
 
-// text is a text without what is not kept of it.
+// text returns a text without what is not kept of it.
 func (k *skeleton) text(text string) string {
 	if to, ok := k.hashes[text]; ok {
 		return to
@@ -247,7 +247,7 @@ func (k *skeleton) text(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// unframed is a line without what the agent puts before and after a text.
+// unframed returns a line without what the agent puts before and after a text.
 func (k *skeleton) unframed(line string) string {
 	for _, frame := range k.frames {
 		line = strings.TrimSuffix(strings.TrimPrefix(line, frame), frame)
@@ -311,13 +311,13 @@ func (k *skeleton) line(line jsonl.Value) []byte {
 	return k.value(line)
 }
 
-// messageText is what the hash of a message is of: canonical, without marks, a text as one block.
+// messageText returns what the hash of a message is of: canonical, without marks, a text as one block.
 func messageText(m jsonl.Value) []byte { return dialect.AppendCanonical(nil, inBlocks(m), false) }
 
 // unhashed are the members of a body that its digest leaves out.
 var unhashed = []string{"metadata", "stream", "thread", "diagnostics", "safeguards"}
 
-// requestText is what the digest of a request is of: with the features that it asks for.
+// requestText returns what the digest of a request is of: with the features that it asks for.
 func requestText(b jsonl.Value, beta string) []byte {
 	var fields []jsonl.Field
 	for name, v := range b.Members {
@@ -341,7 +341,7 @@ func requestText(b jsonl.Value, beta string) []byte {
 	return dialect.AppendSorted(nil, fields)
 }
 
-// inBlocks is a message whose content is blocks.
+// inBlocks returns a message whose content is blocks.
 func inBlocks(m jsonl.Value) jsonl.Value {
 	if content := m.Get("content"); content.IsString() {
 		blocks := dialect.List(dialect.CanonicalParts(content)...)
@@ -350,7 +350,7 @@ func inBlocks(m jsonl.Value) jsonl.Value {
 	return m
 }
 
-// unattributed is a body without the block that says which program asks, which no record has.
+// unattributed returns a body without the block that says which program asks, which no record has.
 func unattributed(b jsonl.Value) jsonl.Value {
 	system := b.Get("system")
 	if !strings.HasPrefix(nth(system, 0).Get("text").Text(), attribution) {

@@ -123,7 +123,7 @@ func tmux(args ...string) error {
 	return nil
 }
 
-// screen is the text on the terminal.
+// screen returns the text on the terminal.
 func screen() string {
 	said, _ := exec.Command("tmux", "-S", socket, "capture-pane", "-p", "-t", "kit").Output()
 	return string(said)

@@ -230,7 +230,7 @@ func (b *Tab) do(actions ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// call is a command of the browser's protocol.
+// call returns a command of the browser's protocol.
 func call[P, R any](command cdp.Command[P, R], params P) chromedp.Action[chromedp.Void] {
 	return func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
 		_, err := cdp.Call(ctx, t, command, params)
@@ -255,7 +255,7 @@ func (b *Tab) SetView(v View) {
 	b.do(call(emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: v.Width, Height: v.Height, DeviceScaleFactor: 1, Mobile: v.Width < 600}))
 }
 
-// Eval is the value of an expression, or what it resolves to if it is a promise.
+// Eval returns the value of an expression, or what it resolves to if it is a promise.
 func Eval[V any](b *Tab, expression string) V {
 	b.t.Helper()
 	return get(b, chromedp.Evaluate[V](expression, chromedp.EvalAwaitPromise))
@@ -330,7 +330,7 @@ func (b *Tab) Screenshot() []byte {
 	return get(b, chromedp.CaptureScreenshot())
 }
 
-// PDF is the page printed.
+// PDF returns the page printed.
 func (b *Tab) PDF() []byte {
 	b.t.Helper()
 	return get(b, chromedp.PrintToPDF())

@@ -31,7 +31,7 @@ func init() {
 	}
 }
 
-// Root is the project's folder.
+// Root returns the project's folder.
 func Root(t testing.TB) string {
 	t.Helper()
 	return testenv.Root(t)

@@ -289,7 +289,7 @@ func isPi(v any, kind, role string) (wrong []string) {
 	return wrong
 }
 
-// Requests are the recorded requests of a folder of vectors.
+// Requests returns the recorded requests of a folder of vectors.
 func Requests[T any](t testing.TB, folder string) []T {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(folder, "requests.jsonl"))

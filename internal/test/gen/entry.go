@@ -18,7 +18,7 @@ func (g *generator) header() {
 	g.write()
 }
 
-// uuid is the session id of a seed.
+// uuid returns the session id of a seed.
 func uuid(seed uint64) string {
 	hex := strconv.FormatUint(seed*0x9e3779b97f4a7c15|1<<63, 16)
 	return "019b0000-0000-7000-" + hex[:4] + "-" + hex[4:]
@@ -38,8 +38,7 @@ func (g *generator) time() string {
 	return time.UnixMilli(g.clock).UTC().Format("2006-01-02T15:04:05.000Z")
 }
 
-// nextID is an id that no entry has. Multiplying by an odd number gives each of
-// 2^32 a different one.
+// nextID returns an id that no entry has. Multiplying by an odd number gives each of 2^32 a different one.
 func (g *generator) nextID() uint32 {
 	g.ids++
 	return g.ids*0x9e3779b1 ^ uint32(g.Seed)

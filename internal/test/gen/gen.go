@@ -61,7 +61,7 @@ func Write(w io.Writer, s Shape) error {
 	return g.w.Flush()
 }
 
-// Session is a session of that shape in memory.
+// Session returns a session of that shape in memory.
 func Session(s Shape) []byte {
 	var b bytes.Buffer
 	if err := Write(&b, s); err != nil {

@@ -55,7 +55,7 @@ func sized(megabytes int64) Shape {
 	return large.with(func(s *Shape) { s.Bytes = megabytes * 1_000_000 })
 }
 
-// stored is the shape of sessions of a store.
+// stored returns the shape of sessions of a store.
 func stored(version int) Shape {
 	return everything.with(func(s *Shape) { s.Entries, s.Transforms, s.Ephemerals, s.Version = 0, 0, 0, version })
 }
@@ -65,10 +65,10 @@ func patched(entries int) Shape {
 	return Shape{Entries: entries, Transforms: 0.2, Systems: 0.01, Checkpoints: true}
 }
 
-// Presets are the shapes with names.
+// Presets returns the shapes with names.
 func Presets() []Preset { return presets }
 
-// Find is the preset of that name.
+// Find returns the preset of that name.
 func Find(name string) (Preset, error) {
 	var names []string
 	for _, p := range presets {

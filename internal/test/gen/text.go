@@ -97,7 +97,7 @@ func (p *pool) append(dst []byte, r *rand.Rand, n int) []byte {
 	return dst
 }
 
-// length is the length of a text: log-normal around the median, in bytes.
+// length returns the length of a text: log-normal around the median, in bytes.
 func (g *generator) length() int {
 	if !g.long && g.Longest > 0 && g.halfway() {
 		g.long = true
@@ -110,7 +110,7 @@ func (g *generator) halfway() bool {
 	return g.Entries > 0 && g.entries >= g.Entries/2 || g.Bytes > 0 && g.bytes >= g.Bytes/2
 }
 
-// text is a JSON string of about n bytes that occurs nowhere else.
+// text returns a JSON string of about n bytes that occurs nowhere else.
 func (g *generator) text(n int) string {
 	text := fmt.Appendf(make([]byte, 0, n+n/8+16), `"%d: `, g.entries)
 	return string(append(g.pool.append(text, g.r, n), '"'))

@@ -230,8 +230,8 @@ const (
 	theirs dialect.Code = 0x80 // and above: of a dialect, which a list of messages does not have
 )
 
-// WithoutResults is the code of an answer whose results a line after it has again, which counts: any
-// other code as it is.
+// WithoutResults returns the code of an answer whose results a line after it has again, which counts: any other
+// code as it is.
 func WithoutResults(code, next dialect.Code) dialect.Code {
 	if n := code - calling; IsMessage(code) && code > calling && code < results && next == results+n {
 		return calling
@@ -247,7 +247,8 @@ func Answers(code dialect.Code) bool {
 	return code == calling || code == single+dialect.Code(jsonl.Assistant)
 }
 
-// KindOf is the kind of the message that a line begins with, Unknown if it has several of other kinds than results.
+// KindOf returns the kind of the message that a line begins with, Unknown if it has several of other kinds than
+// results.
 func KindOf(code dialect.Code) jsonl.Kind {
 	switch {
 	case !IsMessage(code) || code == several:
@@ -260,10 +261,10 @@ func KindOf(code dialect.Code) jsonl.Kind {
 	return jsonl.Kind(code - single)
 }
 
-// Results is the number of results in a line that has nothing else.
+// Results returns the number of results in a line that has nothing else.
 func Results(code dialect.Code) int { return max(0, int(code)-int(results)) }
 
-// scan is the dialect's Scan.
+// scan implements Scan of the dialect.
 func (f *Format) scan(text jsonl.Value) (h dialect.Head, size int) {
 	r := f.read(text, nil)
 	defer r.done()
@@ -287,7 +288,7 @@ func (f *Format) scan(text jsonl.Value) (h dialect.Head, size int) {
 
 func hasUsage(m Said) bool { return m.Usage != nil }
 
-// head is the dialect's Read.
+// head implements Read of the dialect.
 func (f *Format) head(p *jsonl.Picked) dialect.Head {
 	if f.Other != nil {
 		if h, known := f.Other(p); known {
@@ -306,9 +307,8 @@ func (f *Format) head(p *jsonl.Picked) dialect.Head {
 	return dialect.Head{Code: dialect.Unknown, ID: p.ID}
 }
 
-// sum is the id of a line that has none: its CRC-32C, in hex. It stays the same when an agent
-// writes its file again with less before the line. Newlines of a document do not count, nor the
-// white space around them.
+// sum returns the id of a line that has none: its CRC-32C, in hex. It stays the same when an agent writes its
+// file again with less before the line. Newlines of a document do not count, nor the white space around them.
 func sum(line jsonl.Value) jsonl.Value {
 	crc := uint32(0)
 	for part := range bytes.Lines(line) {
@@ -322,7 +322,7 @@ func sum(line jsonl.Value) jsonl.Value {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// codeOf is the code of a line with messages.
+// codeOf returns the code of a line with messages.
 func codeOf(said []Said) dialect.Code {
 	n := 0
 	for n < len(said) && said[len(said)-1-n].Kind == jsonl.ToolResult {
@@ -376,7 +376,7 @@ func (a *Arranger) Begin(t dialect.Tree, l *dialect.Line) {
 	}
 }
 
-// Next is [dialect.Arranger]'s.
+// Next implements [dialect.Arranger].
 func (a *Arranger) Next(t dialect.Tree, l *dialect.Line) {
 	a.Begin(t, l)
 	a.other = a.other || !l.Own
@@ -430,5 +430,5 @@ func (a *Arranger) add(t dialect.Tree, l *dialect.Line, kind jsonl.Kind) {
 	t.Add(dialect.ByKind(kind), kind, l, more...)
 }
 
-// End is [dialect.Arranger]'s.
+// End implements [dialect.Arranger].
 func (a *Arranger) End(dialect.Tree) {}

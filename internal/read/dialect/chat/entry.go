@@ -9,7 +9,7 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// make is the dialect's Make.
+// make implements Make of the dialect.
 func (f *Format) make(s *dialect.Source) {
 	if other := f.Make[s.Kind]; other != nil {
 		other(f, s)
@@ -35,7 +35,7 @@ func (f *Format) make(s *dialect.Source) {
 	}
 }
 
-// about is what a line says about the session, if the entry is made of that.
+// about returns what a line says about the session, if the entry is made of that.
 func (f *Format) about(s *dialect.Source) (a About, ok bool) {
 	if s.Kind != jsonl.Header && s.Kind != jsonl.SessionInfo {
 		return a, false
@@ -97,7 +97,7 @@ func (f *Format) Each(s *dialect.Source, line jsonl.Value, entry func(m *Said) *
 	}
 }
 
-// tool is the tool of a call of the second line, absent for no line.
+// tool returns the tool of a call of the second line, absent for no line.
 func (f *Format) tool(s *dialect.Source, call jsonl.Value) jsonl.Value {
 	if len(s.Lines) < 2 {
 		return nil
@@ -150,7 +150,7 @@ func (m *Said) To(s *dialect.Source, e *dialect.Entry, kind jsonl.Kind) {
 	}
 }
 
-// usage is a usage, with its cost if that is recorded.
+// usage returns a usage, with its cost if that is recorded.
 func usage(s *dialect.Source, u *jsonl.Usage) jsonl.Value {
 	var cost jsonl.Value
 	if u.Cost.Known && math.IsInf(u.Cost.Total, 0) { // as implausible, and JSON

@@ -31,8 +31,8 @@ func answerName(message, request jsonl.Value) jsonl.Value {
 	return append(append(name, by...), '"')
 }
 
-// around is what a new entry stands within: its line follows the one that it names, which may be a line of an
-// answer before results that the tree has between the two.
+// around returns what a new entry stands within: its line follows the one that it names, which may be a line of
+// an answer before results that the tree has between the two.
 func (a *arranger) around(l *dialect.Line, code dialect.Code, up int32) within {
 	switch code {
 	case result, results, note, microcompact, snip:
@@ -43,7 +43,7 @@ func (a *arranger) around(l *dialect.Line, code dialect.Code, up int32) within {
 	return within{answer: -1}
 }
 
-// before is what the line stands within that a line names as its parent; up is the entry before it.
+// before returns what the line stands within that a line names as its parent; up is the entry before it.
 func (a *arranger) before(l *dialect.Line, up int32) within {
 	if to, ok := a.lead(l.Ref); ok {
 		up = to.entry

@@ -95,7 +95,7 @@ func (a *arranger) put(id []byte, to link) {
 	a.near, a.nearID = to, append(a.nearID[:0], id...)
 }
 
-// find is the link of the line with an id.
+// find returns the link of the line with an id.
 func (a *arranger) find(id jsonl.Value) (to link, ok bool) { return a.lead([]byte(id.Text())) }
 
 // lead is find for a text. A message that a compaction kept is part of that.
@@ -326,7 +326,7 @@ func (a *arranger) follow(l *dialect.Line, e int32, side int) {
 	}
 }
 
-// end is where a child of an entry goes: of an answer and its results, after all of them.
+// end returns where a child of an entry goes: of an answer and its results, after all of them.
 func (a *arranger) end(up int32) int32 {
 	if up < 0 {
 		return up
@@ -334,7 +334,7 @@ func (a *arranger) end(up int32) int32 {
 	return a.ending(up).end
 }
 
-// ending is the entry that knows the end of another one: of a result, its answer.
+// ending returns the entry that knows the end of another one: of a result, its answer.
 func (a *arranger) ending(e int32) *entry {
 	if of := a.entries.At(e).of; of >= 0 {
 		e = of
@@ -407,7 +407,7 @@ func (a *arranger) result(t dialect.Tree, l *dialect.Line, above link, side int)
 	}
 }
 
-// resultsOf are the calls whose results a record holds, and what the rest of it is, 0 for none.
+// resultsOf returns the calls whose results a record holds, and what the rest of it is, 0 for none.
 func resultsOf(line jsonl.Value) (ids []string, beside jsonl.Kind) {
 	f := line.All("message", "isMeta")
 	for block := range f[0].Get("content").Elements {
@@ -423,7 +423,7 @@ func resultsOf(line jsonl.Value) (ids []string, beside jsonl.Kind) {
 	return ids, beside
 }
 
-// End is of [dialect.Arranger].
+// End implements [dialect.Arranger].
 func (a *arranger) End(t dialect.Tree) {
 	a.release(t)
 	if a.held != nil {

@@ -16,7 +16,7 @@ var neverSent = []string{
 	"thinking_drop",
 }
 
-// attachmentCode is what an attachment record is. Since 2.1.268 what is sent has its text in rendered.
+// attachmentCode returns what an attachment record is. Since 2.1.268 what is sent has its text in rendered.
 func attachmentCode(p *jsonl.Picked, of *attached) dialect.Code {
 	kind := of.typ.Inside()
 	switch {
@@ -57,7 +57,7 @@ func attachedOf(attachment jsonl.Value) (of attached) {
 // isPicture reports whether an attachment is a picture that the user named: what is sent of it is not in rendered.
 func (of *attached) isPicture() bool { return of.typ.Is("file") && of.content.Get("type").Is("image") }
 
-// pictureOf are the contents that a picture is sent as: the call that would have read it, and the picture.
+// pictureOf returns the contents that a picture is sent as: the call that would have read it, and the picture.
 func pictureOf(attachment jsonl.Value) jsonl.Value {
 	file := attachment.Get("content").Get("file")
 	input := jsonl.Value("{}").With("file_path", attachment.Get("filename"))
@@ -131,8 +131,8 @@ var ofUser = []string{
 	"remote_session_change", "session_context", "unknown_command_fallback",
 }
 
-// Next is of [dialect.Arranger], as End is. Version 2.1.310 writes an attachment of a sub-agent before the one that
-// is its parent: it waits for that, up to the next record that is no attachment.
+// Next implements [dialect.Arranger], like End. Version 2.1.310 writes an attachment of a sub-agent before the
+// one that is its parent: it waits for that, up to the next record that is no attachment.
 func (a *arranger) Next(t dialect.Tree, l *dialect.Line) {
 	switch l.Code & codeMask {
 	case attachment, unsent, snapshot:

@@ -16,7 +16,7 @@ const (
 	skimUUID // of the progress of a sub-agent
 )
 
-// skim is the dialect's Skim.
+// skim implements Skim of the dialect.
 func skim(dst []jsonl.Value, p *jsonl.Picked) []jsonl.Value {
 	if p.Type.Is("assistant") {
 		said := p.Message
@@ -31,7 +31,7 @@ func skim(dst []jsonl.Value, p *jsonl.Picked) []jsonl.Value {
 	return dst
 }
 
-// callOf is the dialect's Call: that of the first line of an answer, with the usage of the last.
+// callOf implements Call of the dialect: that of the first line of an answer, with the usage of the last.
 func callOf(s *dialect.Source, lines [][]jsonl.Value) (c jsonl.Call) {
 	first, last := lines[0], lines[len(lines)-1]
 	c.ID, c.Time, c.Provider = last[skimUUID], last[skimTime], anthropic
@@ -46,7 +46,7 @@ func callOf(s *dialect.Source, lines [][]jsonl.Value) (c jsonl.Call) {
 
 var anthropic = jsonl.Value(`"anthropic"`)
 
-// usageOf is the usage of an answer of a model; ok is false where none is recorded.
+// usageOf returns the usage of an answer of a model; ok is false where none is recorded.
 func usageOf(model, used jsonl.Value) (u jsonl.Usage, ok bool) {
 	if !used.IsObject() || model.Is("<synthetic>") {
 		return u, false

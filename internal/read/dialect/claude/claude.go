@@ -94,8 +94,8 @@ func days(settings jsonl.Value) float64 {
 	return 30
 }
 
-// fileID is the id by the name of a transcript. Sub-agents have theirs in a folder of the
-// session, and in older versions beside it.
+// fileID returns the id by the name of a transcript. Sub-agents have theirs in a folder of the session, and in
+// older versions beside it.
 func fileID(name string) (id string, part bool) {
 	id, _, _ = strings.Cut(filepath.Base(name), ".")
 	return id, strings.HasPrefix(id, "agent-") ||
@@ -107,7 +107,8 @@ const subagents = "subagents"
 
 func isSubAgent(name string) bool { _, part := fileID(name); return part }
 
-// owner is the session that a sub-agent works for. Sessions of their own have agents' names in other members.
+// owner returns the session that a sub-agent works for. Sessions of their own have agents' names in other
+// members.
 func owner(name string, first jsonl.Value) string {
 	f := first.All("agentId", "isSidechain", "sessionId", "parentSessionId", "type")
 	switch {
@@ -122,7 +123,7 @@ func owner(name string, first jsonl.Value) string {
 	return ""
 }
 
-// nests are a folder of the session's own, and in older versions that of the session.
+// nests returns a folder of the session's own, and in older versions that of the session.
 func nests(name, id string) []dialect.Nest {
 	dir := filepath.Dir(name)
 	file, _ := fileID(name)
@@ -135,7 +136,8 @@ func nests(name, id string) []dialect.Nest {
 	return all
 }
 
-// sessionID is the session of a record: other lines do not tell the folder. A stream has another name for it.
+// sessionID returns the session of a record: other lines do not tell the folder. A stream has another name for
+// it.
 func sessionID(line jsonl.Value) jsonl.Value {
 	var f [3]jsonl.Value
 	if line.Fields(f[:], "uuid", "sessionId", "session_id"); !f[0].IsString() {
@@ -147,8 +149,7 @@ func sessionID(line jsonl.Value) jsonl.Value {
 	return f[2]
 }
 
-// base is the session whose compaction a file holds, or that a sub-agent forks: its parents stand
-// there.
+// base returns the session whose compaction a file holds, or that a sub-agent forks: its parents stand there.
 func base(first jsonl.Value) (b dialect.Base, ok bool) {
 	f := first.All("agentId", "sessionId", "parentSessionId", "parentLastUuid")
 	if f[2].IsString() && f[3].IsString() {
@@ -250,7 +251,7 @@ const (
 // partFields is the number of fields that [Dialect] picks of a part.
 const partFields = 3
 
-// read is the dialect's Read.
+// read implements Read of the dialect.
 func read(p *jsonl.Picked) dialect.Head {
 	code, known := types[string(p.Type.Inside())]
 	if !known {
@@ -301,8 +302,8 @@ func read(p *jsonl.Picked) dialect.Head {
 	return head
 }
 
-// userCode is what a user record is. Of a result its group is the id of the call, and of the prompt of a sub-agent that
-// begins with a copy of its parent's context, a mark.
+// userCode returns what a user record is. Of a result its group is the id of the call, and of the prompt of a
+// sub-agent that begins with a copy of its parent's context, a mark.
 func userCode(p *jsonl.Picked) (code dialect.Code, group jsonl.Value) {
 	content := p.Message[3]
 	if p.Record[atSummary].Truthy() {

@@ -151,8 +151,8 @@ func (a *arranger) compact(t dialect.Tree) {
 	}
 }
 
-// kept are the messages that a compaction kept, in order. One that is not there leaves none, and so does a segment
-// that reaches back over a compaction: the program does not get there either.
+// kept returns the messages that a compaction kept, in order. One that is not there leaves none, and so does a
+// segment that reaches back over a compaction: the program does not get there either.
 func (a *arranger) kept(t dialect.Tree, meta jsonl.Value) (entries []int32, ok bool) {
 	has := map[int32]bool{}
 	add := func(e int32) {
@@ -192,8 +192,8 @@ func (a *arranger) kept(t dialect.Tree, meta jsonl.Value) (entries []int32, ok b
 	return entries, true
 }
 
-// named is the entry that another one names as its parent, by way of results that follow an answer. After a message
-// that a compaction kept that is this message, where the tree has the compaction.
+// named returns the entry that another one names as its parent, by way of results that follow an answer. After
+// a message that a compaction kept that is this message, where the tree has the compaction.
 func (a *arranger) named(t dialect.Tree, e int32) int32 {
 	up := a.entries.At(e).parent
 	if up < 0 || a.entries.At(up).code != boundary {
@@ -267,7 +267,7 @@ func (a *arranger) replace(t dialect.Tree, l *dialect.Line) {
 	a.ending(up).end = a.tail[side]
 }
 
-// resultOf is the result of a call, -1 for none.
+// resultOf returns the result of a call, -1 for none.
 func (a *arranger) resultOf(call string) int32 {
 	if e, ok := a.results[dialect.Key(call)]; ok {
 		return e
@@ -307,8 +307,8 @@ func (a *arranger) synthetic(t dialect.Tree, l *dialect.Line, up int32, side int
 	}
 }
 
-// since are the entries before another one, from the last compaction or resume on: an earlier
-// resume has edited those before it.
+// since returns the entries before another one, from the last compaction or resume on: an earlier resume has
+// edited those before it.
 func (a *arranger) since(e int32) (path []int32) {
 	for k := a.entries.At(e).parent; k >= 0 && a.entries.At(k).code != boundary &&
 		!a.entries.At(k).resumed; k = a.entries.At(k).parent {

@@ -22,7 +22,7 @@ type composer struct {
 	waiting []stretch   // for the effort of a later answer
 }
 
-// compose is the dialect's Compose.
+// compose implements Compose of the dialect.
 func compose(to dialect.Request) dialect.Composer {
 	prompt := to.Prompt.Get(madeFrom)
 	return &composer{
@@ -32,7 +32,7 @@ func compose(to dialect.Request) dialect.Composer {
 	}
 }
 
-// Add is of [dialect.Composer], as Copy and End are.
+// Add implements [dialect.Composer], like Copy and End.
 func (c *composer) Add(item jsonl.Value) []jsonl.Value {
 	if !item.Get("role").Is("assistant") {
 		c.add(slices.Clone(item))
@@ -102,7 +102,7 @@ func takesSystemTurns(to dialect.Request) bool {
 	return generation(to.To.Model) >= 5
 }
 
-// generation is the first number in the name of a model, 0 for none.
+// generation returns the first number in the name of a model, 0 for none.
 func generation(model string) int {
 	at := strings.IndexAny(model, "0123456789")
 	if at < 0 {
@@ -116,8 +116,8 @@ func generation(model string) int {
 	return n
 }
 
-// answered is an answer as another request has it: without thinking that another model signed and blank texts, and
-// with its calls last. It is nil if only thinking is left.
+// answered returns an answer as another request has it: without thinking that another model signed and blank
+// texts, and with its calls last. It is nil if only thinking is left.
 func answered(item jsonl.Value, model string) jsonl.Value {
 	from := item.Get(madeFrom)
 	foreign := from.Get("model").IsString() && model != "" && !from.Get("model").Is(model)
@@ -248,7 +248,7 @@ func (s *stretch) join(blocks []jsonl.Value) {
 	s.open = append(s.open, blocks...)
 }
 
-// glued is a result with texts that follow it as a part of what the tool returned.
+// glued returns a result with texts that follow it as a part of what the tool returned.
 func glued(result jsonl.Value, blocks []jsonl.Value) jsonl.Value {
 	content := result.Get("content")
 	if content.IsString() {
@@ -301,7 +301,7 @@ func isResult(b jsonl.Value) bool { return b.Get("type").Is("tool_result") }
 
 func isText(b jsonl.Value) bool { return b.Get("type").Is("text") }
 
-// turnOf is a message of a request. The program sends one text, of another than the model, as it is.
+// turnOf returns a message of a request. The program sends one text, of another than the model, as it is.
 func turnOf(role string, blocks []jsonl.Value) jsonl.Value {
 	content := dialect.List(blocks...)
 	if len(blocks) == 1 && isText(blocks[0]) && role != "assistant" {
@@ -314,7 +314,7 @@ func textBlock(text string) jsonl.Value {
 	return jsonl.Value(`{"type":"text"}`).With("text", jsonl.AppendQuoted(nil, text))
 }
 
-// partsOf are the blocks of a content; a text is one.
+// partsOf returns the blocks of a content; a text is one.
 func partsOf(content jsonl.Value) []jsonl.Value {
 	if content.IsString() {
 		return []jsonl.Value{jsonl.Value(`{"type":"text"}`).With("text", content)}
@@ -331,10 +331,10 @@ func hasReference(content jsonl.Value) bool {
 	return false
 }
 
-// reminder is a text with the marks that set it apart in a message of the user.
+// reminder returns a text with the marks that set it apart in a message of the user.
 func reminder(text string) string { return "<system-reminder>\n" + text + "\n</system-reminder>" }
 
-// unwrapped is a reminder without its marks.
+// unwrapped returns a reminder without its marks.
 func unwrapped(text string) string {
 	inner, opened := strings.CutPrefix(text, "<system-reminder>")
 	inner, closed := strings.CutSuffix(strings.TrimRight(inner, "\n"), "</system-reminder>")
@@ -344,8 +344,8 @@ func unwrapped(text string) string {
 	return strings.Trim(inner, "\n")
 }
 
-// framed is what an item keeps of a record that the program sets in a frame, absent for others: the text of a
-// hook, which names what comes before it, a note of its own, and a notification of a task.
+// framed returns what an item keeps of a record that the program sets in a frame, absent for others: the text
+// of a hook, which names what comes before it, a note of its own, and a notification of a task.
 func framed(line jsonl.Value) jsonl.Value {
 	f := line.All("hookTextLead", "ownNote", "origin")
 	frame := jsonl.Value(nil)

@@ -100,7 +100,8 @@ func (r *requests) digest(of *dialect.Recorded) (d dialect.Digest, err error) {
 	return dialect.Digest(now.Sum(nil)), nil
 }
 
-// canonical is a field of a body in canonical spelling. Those of a shape are the same values in many requests.
+// canonical returns a field of a body in canonical spelling. Those of a shape are the same values in many
+// requests.
 func (r *requests) canonical(v jsonl.Value) jsonl.Value {
 	if len(v) < leastSpelled {
 		return dialect.AppendCanonical(nil, v, true)
@@ -118,7 +119,7 @@ func (r *requests) canonical(v jsonl.Value) jsonl.Value {
 // mostSpelled is how many fields are kept in canonical spelling, of at least leastSpelled bytes.
 const mostSpelled, leastSpelled = 32, 1 << 10
 
-// begun is a hash after the last of these states, or after the head.
+// begun returns a hash after the last of these states, or after the head.
 func begun(head []byte, states []hash.Hash) hash.Hash {
 	if len(states) == 0 {
 		h := sha256.New()
@@ -136,7 +137,7 @@ func writeComma(h hash.Hash, k int) {
 	}
 }
 
-// Prompt is of [dialect.Body].
+// Prompt implements [dialect.Body].
 func (r *requests) Prompt(of *dialect.Recorded) (sections []dialect.Section, tools []jsonl.Value) {
 	for _, t := range definitionsOf(of.Field("tools")) {
 		tools = append(tools, t.definition)

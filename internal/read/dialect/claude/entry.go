@@ -21,7 +21,7 @@ type maker struct {
 
 var makers = sync.Pool{New: func() any { return new(maker) }}
 
-// makeEntry is [dialect.Dialect]'s Make.
+// makeEntry implements Make of the dialect.
 func makeEntry(s *dialect.Source) {
 	m := makers.Get().(*maker)
 	defer func() {
@@ -188,7 +188,7 @@ func (m *maker) edit() {
 	}
 }
 
-// nth is an element of an array, absent where it has no such.
+// nth returns an element of an array, absent where it has no such.
 func nth(list jsonl.Value, n int) jsonl.Value {
 	for v := range list.Elements {
 		if n == 0 {
@@ -403,7 +403,7 @@ func (m *maker) note() {
 	}
 }
 
-// stringsOf is a text of the strings of an attachment, one a line.
+// stringsOf returns a text of the strings of an attachment, one a line.
 func stringsOf(of jsonl.Value) jsonl.String {
 	text, sep := jsonl.Value{'"'}, ""
 	for key, v := range of.Members {

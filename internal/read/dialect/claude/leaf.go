@@ -17,8 +17,8 @@ func (a *arranger) leafAt(l *dialect.Line, code dialect.Code) {
 	}
 }
 
-// leaf is where the program would resume: the last entry, or the recorded one where that
-// is on another branch or was chosen. Marks and attachments below it count with it.
+// leaf returns where the program would resume: the last entry, or the recorded one where that is on another
+// branch or was chosen. Marks and attachments below it count with it.
 func (a *arranger) leaf() int32 {
 	switch {
 	case a.based:

@@ -96,7 +96,7 @@ func appendContent(to []jsonl.Block, c *jsonl.Cursor) []jsonl.Block {
 	return to
 }
 
-// block is the block of a part, which stands as it is where pi has none like it. One of a result also has
+// block returns the block of a part, which stands as it is where pi has none like it. One of a result also has
 // the id of the call, what it returned and whether it failed.
 func (p *part) block(raw jsonl.Value) jsonl.Block {
 	switch of := p.typ; {
@@ -118,9 +118,8 @@ func (p *part) block(raw jsonl.Value) jsonl.Block {
 	return jsonl.Block{Raw: raw}
 }
 
-// sealed is the block of thinking whose text is not in the file. By what the provider counted for
-// answers of four models, a byte of its signature stands for 0.64 characters (docs/session-format.md
-// 16.7).
+// sealed returns the block of thinking whose text is not in the file. By what the provider counted for answers
+// of four models, a byte of its signature stands for 0.64 characters (docs/session-format.md 16.7).
 func sealed(signature jsonl.Value) jsonl.Block {
 	raw := []byte(`{"type":"opaque","item":"thinking"`)
 	if n := len(signature.Inside()); n > 0 {
@@ -129,7 +128,7 @@ func sealed(signature jsonl.Value) jsonl.Block {
 	return jsonl.Block{Raw: append(raw, '}')}
 }
 
-// outcomes are the blocks of the record that tell what tools returned.
+// outcomes returns the blocks of the record that tell what tools returned.
 func (m *maker) outcomes() []*jsonl.Block {
 	m.results = m.results[:0]
 	for k := range m.parts {
@@ -161,7 +160,7 @@ func calls(lines []jsonl.Value) iter.Seq2[jsonl.Value, jsonl.Value] {
 	}
 }
 
-// calledBy is the tool of a call of lines, absent where they have no such. The first one of an id counts.
+// calledBy returns the tool of a call of lines, absent where they have no such. The first one of an id counts.
 func calledBy(call jsonl.Value, lines []jsonl.Value) jsonl.Value {
 	for id, name := range calls(lines) {
 		if string(id) == string(call) {
@@ -171,7 +170,7 @@ func calledBy(call jsonl.Value, lines []jsonl.Value) jsonl.Value {
 	return nil
 }
 
-// called are the tools of all calls of lines, by their ids; see calledBy.
+// called returns the tools of all calls of lines, by their ids; see calledBy.
 func called(lines []jsonl.Value) map[string]jsonl.Value {
 	names := map[string]jsonl.Value{}
 	for id, name := range calls(lines) {

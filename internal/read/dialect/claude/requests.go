@@ -47,7 +47,7 @@ type place struct {
 	lines, parts int32
 }
 
-// recorded is the dialect's Recorded.
+// recorded implements Recorded of the dialect.
 func recorded(lines dialect.Lines) iter.Seq[*dialect.Recorded] {
 	return func(yield func(*dialect.Recorded) bool) {
 		r := &requests{
@@ -175,7 +175,7 @@ func (r *requests) message(l dialect.Numbered, m jsonl.Value) {
 	})
 }
 
-// Turn is of [dialect.Body], as Prove is.
+// Turn implements [dialect.Body], like Prove.
 func (r *requests) Turn(of dialect.Digest) (t dialect.Turn, err error) {
 	at := r.turns[of]
 	t.Role = at.role
@@ -261,7 +261,7 @@ func (r *requests) request(l dialect.Numbered) *dialect.Recorded {
 	return now
 }
 
-// digestOf is a digest that is written in hex, which no text has if it is not one.
+// digestOf returns a digest that is written in hex, which no text has if it is not one.
 func digestOf(v jsonl.Value) (d dialect.Digest) {
 	raw, _ := hex.DecodeString(v.Text())
 	copy(d[:], raw)
@@ -271,7 +271,7 @@ func digestOf(v jsonl.Value) (d dialect.Digest) {
 // mostMarks is how many marks for the cache a request has at most; providers take four.
 const mostMarks = 16
 
-// marksOf are the marks of a record.
+// marksOf returns the marks of a record.
 func marksOf(list jsonl.Value) (marks []dialect.Mark, ok bool) {
 	for m := range slices.Clone(list).Elements {
 		if len(marks) == mostMarks {

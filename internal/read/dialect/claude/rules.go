@@ -59,8 +59,8 @@ var (
 	kindsOfContext = []string{"instructions", "remote_session_change"}
 )
 
-// attachmentRule is the rule by which an attachment is sent: [rule.Unread] for one of a kind, or with parts, that no
-// recording has.
+// attachmentRule returns the rule by which an attachment is sent: [rule.Unread] for one of a kind, or with
+// parts, that no recording has.
 func attachmentRule(p *jsonl.Picked, of *attached) rule.Rule {
 	rendered := p.Record[atRendered]
 	switch {
@@ -87,7 +87,7 @@ func attachmentRule(p *jsonl.Picked, of *attached) rule.Rule {
 	return rule.Unread
 }
 
-// userRules are the rules of a record of the user.
+// userRules returns the rules of a record of the user.
 func userRules(p *jsonl.Picked, isResults bool) (s rule.Set) {
 	rest := false
 	for f := range slices.Chunk(p.Parts, partFields) {
@@ -107,7 +107,7 @@ func userRules(p *jsonl.Picked, isResults bool) (s rule.Set) {
 		rule.If(p.Record[atOrigin].Get("kind").Is("task-notification"), notified)
 }
 
-// resultRules are the rules of what a tool returned, parts or a text.
+// resultRules returns the rules of what a tool returned, parts or a text.
 func resultRules(content jsonl.Value) (s rule.Set) {
 	if content.IsString() {
 		return 0
@@ -125,7 +125,7 @@ func resultRules(content jsonl.Value) (s rule.Set) {
 	return s
 }
 
-// answerRules are the rules of a line of an answer.
+// answerRules returns the rules of a line of an answer.
 func answerRules(p *jsonl.Picked) (s rule.Set) {
 	for f := range slices.Chunk(p.Parts, partFields) {
 		switch typ := f[0]; {

@@ -41,7 +41,8 @@ func (r *requests) Messages(of *dialect.Recorded) iter.Seq2[dialect.Shown, error
 	}
 }
 
-// linesOf are the lines of an answer: its records, if it is all that they have, or else one as a record would be.
+// linesOf returns the lines of an answer: its records, if it is all that they have, or else one as a record
+// would be.
 func (r *requests) linesOf(d dialect.Digest, t dialect.Turn) (lines []jsonl.Value, err error) {
 	if at := r.turns[d]; !at.blob && at.parts == at.run.parts {
 		for _, span := range at.run.lines {
@@ -56,14 +57,14 @@ func (r *requests) linesOf(d dialect.Digest, t dialect.Turn) (lines []jsonl.Valu
 	return []jsonl.Value{lineOf("assistant", t.Parts)}, nil
 }
 
-// lineOf is a record with a message.
+// lineOf returns a record with a message.
 func lineOf(role string, parts []jsonl.Value) jsonl.Value {
 	as := jsonl.AppendQuoted(nil, role)
 	message := jsonl.Value("{}").With("role", as).With("content", dialect.List(parts...))
 	return jsonl.Value("{}").With("type", as).With("message", message)
 }
 
-// userMessages are the results of a message of the user, and what stands between them.
+// userMessages returns the results of a message of the user, and what stands between them.
 func userMessages(t dialect.Turn, calls []jsonl.Value) (all []dialect.Shown) {
 	isResult := func(part jsonl.Value) bool { return part.Get("type").Is("tool_result") }
 	for k := 0; k < len(t.Parts); {
@@ -82,7 +83,7 @@ func userMessages(t dialect.Turn, calls []jsonl.Value) (all []dialect.Shown) {
 	return all
 }
 
-// made is the message that lines make.
+// made returns the message that lines make.
 func made(kind jsonl.Kind, lines []jsonl.Value) dialect.Shown {
 	s := &dialect.Source{Kind: kind, Lines: lines}
 	for k := range lines {
@@ -94,7 +95,7 @@ func made(kind jsonl.Kind, lines []jsonl.Value) dialect.Shown {
 	return dialect.Shown{Kind: kind, Raw: raw}
 }
 
-// systemMessage is a message of the role system, which stands in its place.
+// systemMessage returns a message of the role system, which stands in its place.
 func systemMessage(t dialect.Turn) dialect.Shown {
 	details := jsonl.Value("{}").With("role", t.Role)
 	for _, f := range t.Fields {

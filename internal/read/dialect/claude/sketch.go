@@ -8,7 +8,7 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// sketches is the dialect's Sketch.
+// sketches implements Sketch of the dialect.
 func sketches(lines iter.Seq2[dialect.Span, jsonl.Value]) map[dialect.Span]*dialect.Sketch {
 	all, byID := map[dialect.Span]*dialect.Sketch{}, map[string]*dialect.Sketch{}
 	prompts := map[string]*dialect.PromptSketch{}

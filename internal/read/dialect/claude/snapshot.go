@@ -180,7 +180,7 @@ func (m *maker) system() {
 	}
 }
 
-// sectionsOf are the texts of a snapshot, or of the shape of a request, as they are sent.
+// sectionsOf returns the texts of a snapshot, or of the shape of a request, as they are sent.
 func sectionsOf(line jsonl.Value) (all []dialect.Section) {
 	if shape := line.Get("shape"); shape.Exists() {
 		return blocksOf(shape.Get("system"))
@@ -206,7 +206,7 @@ func sectionsOf(line jsonl.Value) (all []dialect.Section) {
 	return all
 }
 
-// blocksOf are the blocks of a system prompt.
+// blocksOf returns the blocks of a system prompt.
 func blocksOf(system jsonl.Value) (all []dialect.Section) {
 	dialect.EachPart(system, func(block jsonl.Value) {
 		text := block
@@ -224,8 +224,8 @@ type tool struct {
 	definition jsonl.Value
 }
 
-// toolsOf are the tools of a snapshot in the order in which they are sent: by name, those of MCP
-// servers last.
+// toolsOf returns the tools of a snapshot in the order in which they are sent: by name, those of MCP servers
+// last.
 func toolsOf(line jsonl.Value) (tools []tool) {
 	if shape := line.Get("shape"); shape.Exists() {
 		return definitionsOf(shape.Get("tools"))
@@ -290,7 +290,7 @@ func written(msg *dialect.Message, line jsonl.Value) {
 	}
 }
 
-// writtenBlock is a block of a line of an answer as it was sent; next are the lines after it.
+// writtenBlock returns a block of a line of an answer as it was sent; next are the lines after it.
 func writtenBlock(block, line jsonl.Value, next []jsonl.Value) jsonl.Value {
 	if len(next) == 0 || !block.Get("type").Is("tool_use") || !next[0].First("type").Is("attachment") {
 		return block

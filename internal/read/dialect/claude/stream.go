@@ -53,7 +53,7 @@ var streamed = map[string]dialect.Code{
 	"control_request": dialect.Skip, "control_response": dialect.Skip, "prompt_suggestion": dialect.Skip,
 }
 
-// readStream is the Read of a stream.
+// readStream returns the Read of a stream.
 func readStream(p *jsonl.Picked) dialect.Head {
 	if code, ok := streamed[string(p.Type.Inside())]; ok {
 		return dialect.Head{Code: code}
@@ -70,7 +70,7 @@ type streamArranger struct {
 	dollars  float64           // of that run so far
 }
 
-// Next is of [dialect.Arranger].
+// Next implements [dialect.Arranger].
 func (a *streamArranger) Next(t dialect.Tree, l *dialect.Line) {
 	code := l.Code
 	if code != dialect.Unknown {

@@ -41,7 +41,7 @@ type place struct {
 
 func newArranger() dialect.Arranger { return &arranger{messages: chat.NewArranger(format)} }
 
-// Next is of [dialect.Arranger], as End is.
+// Next implements [dialect.Arranger], like End.
 func (a *arranger) Next(t dialect.Tree, l *dialect.Line) {
 	if !a.begun {
 		a.begun = true
@@ -177,7 +177,7 @@ func digest(h hash.Hash, f []jsonl.Value) {
 
 var notice = regexp.MustCompile(`(?s)<mode_notice>.*?</mode_notice>`)
 
-// displayed is the content of a prompt, or of a result, as it is displayed.
+// displayed returns the content of a prompt, or of a result, as it is displayed.
 func displayed(content jsonl.Value) jsonl.Value {
 	show := func(text jsonl.Value) jsonl.Value {
 		return jsonl.AppendQuoted(nil, trimmed(notice.ReplaceAllString(normalized(text.Spelled()).Exact(), "")))
@@ -242,7 +242,7 @@ type composer struct {
 	results []jsonl.Value // of these
 }
 
-// Add is of [dialect.Composer], as End and Copy are.
+// Add implements [dialect.Composer], like End and Copy.
 func (c *composer) Add(item jsonl.Value) (done []jsonl.Value) {
 	if item.Get("role").Is("tool") {
 		c.results = append(c.results, bytes.Clone(item))

@@ -41,7 +41,8 @@ var Dialect = chat.Dialect(dialect.Dialect{
 // messagesEnd ends the name of a session's own document.
 const messagesEnd = ".messages.json"
 
-// fileID is the id by the name of a file. What else is in the folder of a session belongs to it, and has none.
+// fileID returns the id by the name of a file. What else is in the folder of a session belongs to it, and has
+// none.
 func fileID(name string) (id string, part bool) {
 	base := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(name), ".gz"), ".zst")
 	id, ok := strings.CutSuffix(base, messagesEnd)
@@ -82,7 +83,7 @@ const (
 	compaction                            // its last compaction
 )
 
-// other is what a line is that is no message.
+// other returns what a line is that is no message.
 func other(p *jsonl.Picked) (h dialect.Head, known bool) {
 	if a, ok := about(p.Line); ok {
 		return dialect.Head{Code: opening, ID: a.ID}, true

@@ -108,7 +108,7 @@ func readBlocks(c *jsonl.Cursor, blocks []block) []block {
 	return blocks
 }
 
-// used is the usage of an answer: what was read from the cache, and written to it, is in the input.
+// used returns the usage of an answer: what was read from the cache, and written to it, is in the input.
 func (m *message) used(r *chat.Reader) *jsonl.Usage {
 	n := &m.metrics
 	if !n.raw.IsObject() {
@@ -170,11 +170,11 @@ func answer(r *chat.Reader, m *chat.Said, blocks []block) {
 	r.Said = append(r.Said, *m)
 }
 
-// anthropic is a provider to which thinking without a signature is not sent, nor Cline keeps one. It takes several
-// texts of an answer, and pictures of a result.
+// anthropic returns a provider to which thinking without a signature is not sent, nor Cline keeps one. It takes
+// several texts of an answer, and pictures of a result.
 func anthropic(to rule.Asked) bool { return to.Host == "anthropic" }
 
-// sentAnswer is an answer as it is sent.
+// sentAnswer returns an answer as it is sent.
 func sentAnswer(to rule.Asked, parts []jsonl.Value, text, thought []byte, calls []jsonl.Value) jsonl.Value {
 	content := jsonl.Value("null")
 	switch {
@@ -263,7 +263,7 @@ func prompt(r *chat.Reader, m chat.Said, blocks []block) {
 	r.Said = append(r.Said, m)
 }
 
-// sentPrompt is the content of a prompt as it is sent, by its parts.
+// sentPrompt returns the content of a prompt as it is sent, by its parts.
 func sentPrompt(parts []jsonl.Value, blank bool) jsonl.Value {
 	switch {
 	case blank:
@@ -300,7 +300,7 @@ func result(r *chat.Reader, m chat.Said, b *block) {
 	r.Said = append(r.Said, m)
 }
 
-// sentContent is the content of a result as it is sent.
+// sentContent returns the content of a result as it is sent.
 func sentContent(to rule.Asked, text jsonl.Value, pictures []jsonl.Block) jsonl.Value {
 	if pictures == nil {
 		return text

@@ -72,7 +72,7 @@ const (
 	stamp   = "2006-01-02T15-04-05-"
 )
 
-// fileID is the id by the name of a rollout. What follows it tells a thread's files apart.
+// fileID returns the id by the name of a rollout. What follows it tells a thread's files apart.
 func fileID(name string) (id string, part bool) {
 	id, _, _ = strings.Cut(filepath.Base(name), ".")
 	if rest, ok := strings.CutPrefix(id, rollout); ok && len(rest) > len(stamp) {
@@ -81,7 +81,7 @@ func fileID(name string) (id string, part bool) {
 	return id, false
 }
 
-// sessionID is the session of a session_meta.
+// sessionID returns the session of a session_meta.
 func sessionID(line jsonl.Value) jsonl.Value {
 	if typ := line.Get("type"); typ.Exists() && !typ.Is("session_meta") || !sniff(line) {
 		return nil
@@ -89,14 +89,14 @@ func sessionID(line jsonl.Value) jsonl.Value {
 	return payloadOf(line).Get("id")
 }
 
-// base is the rollout that a fork continues.
+// base returns the rollout that a fork continues.
 func base(first jsonl.Value) (b dialect.Base, ok bool) {
 	f := first.Get("payload").Get("history_base").All("thread_id", "end_ordinal_exclusive", "end_byte_offset")
 	return dialect.Base{ID: f[0].Text(), Upto: f[1].Int(), Keep: f[2].Int()}, f[0].IsString()
 }
 
-// copyOf is the rollout whose lines a fork begins with, or a sub-agent that got the history of the thread that started
-// it. Older forks name it only by its session_meta, which comes second.
+// copyOf returns the rollout whose lines a fork begins with, or a sub-agent that got the history of the thread
+// that started it. Older forks name it only by its session_meta, which comes second.
 func copyOf(first, second jsonl.Value) (b dialect.Base, ok bool) {
 	f := payloadOf(first).All("id", "forked_from_id", "parent_thread_id", "subagent_history_start_ordinal")
 	id := jsonl.FirstText(f[1], sessionID(second), f[2])
@@ -109,7 +109,7 @@ func copyOf(first, second jsonl.Value) (b dialect.Base, ok bool) {
 	return b, b.ID != "" && b.ID != f[0].Text()
 }
 
-// same is what a fork copies of a line: an item, a usage, or a compaction.
+// same returns what a fork copies of a line: an item, a usage, or a compaction.
 func same(line jsonl.Value) (what jsonl.Value, asks bool) {
 	f := line.All("type", "payload")
 	item := f[1].All("type", "role", "info")

@@ -9,7 +9,7 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// instructions are those that a session_meta records.
+// instructions returns those that a session_meta records.
 func instructions(meta jsonl.Value) jsonl.Value {
 	if text := meta.Get("base_instructions").Get("text"); text.IsString() {
 		return text
@@ -17,7 +17,7 @@ func instructions(meta jsonl.Value) jsonl.Value {
 	return meta.Get("instructions")
 }
 
-// payloadOf is the payload of a line, or in the first months the line itself.
+// payloadOf returns the payload of a line, or in the first months the line itself.
 func payloadOf(line jsonl.Value) jsonl.Value {
 	if p := line.Get("payload"); p.IsObject() {
 		return p
@@ -35,7 +35,7 @@ type maker struct {
 
 var makers = sync.Pool{New: func() any { return new(maker) }}
 
-// makeEntry is [dialect.Dialect]'s Make.
+// makeEntry implements Make of the dialect.
 func makeEntry(s *dialect.Source) {
 	m := makers.Get().(*maker)
 	defer func() {
@@ -83,7 +83,7 @@ func makeEntry(s *dialect.Source) {
 // usable is the share of a window that Codex takes for the whole, percent: it is what a file records.
 const usable = 95
 
-// window is the window of a model, of which a file records what is usable.
+// window returns the window of a model, of which a file records what is usable.
 func window(recorded jsonl.Value) jsonl.Value {
 	return strconv.AppendInt(nil, (recorded.Int()*100+usable/2)/usable, 10)
 }
@@ -149,7 +149,7 @@ func (m *maker) content(msg *dialect.Message, v jsonl.String) {
 	}
 }
 
-// image is an image that is a data URL, or a text that names another one.
+// image returns an image that is a data URL, or a text that names another one.
 func image(url jsonl.String) jsonl.Block {
 	if b, ok := dialect.DataURL(url.Value); ok {
 		return b
@@ -262,7 +262,7 @@ func (m *maker) blocks(msg *dialect.Message, items []item) {
 	}
 }
 
-// arguments are those of a call, an object.
+// arguments returns those of a call, an object.
 func (m *maker) arguments(it *item) jsonl.Value {
 	for _, v := range []jsonl.Value{it.arguments, it.input, it.action} {
 		if v.IsObject() {

@@ -65,7 +65,7 @@ func (l *line) read(v jsonl.Value) {
 	}
 }
 
-// lineItem is the item of a line.
+// lineItem returns the item of a line.
 func lineItem(v jsonl.Value) item {
 	var l line
 	l.read(v)
@@ -93,7 +93,7 @@ func hasPrompt(items jsonl.Value) bool {
 	return false
 }
 
-// tool is the name of the tool that an item calls, absent where it calls none.
+// tool returns the name of the tool that an item calls, absent where it calls none.
 func (it *item) tool() jsonl.Value {
 	switch t := it.typ; {
 	case t.Is("function_call"), t.Is("custom_tool_call"):
@@ -115,7 +115,7 @@ func (it *item) text() string {
 	return b.String()
 }
 
-// typeOfLine is the type of a line.
+// typeOfLine returns the type of a line.
 func typeOfLine(line jsonl.Value) jsonl.Value { return line.First("type") }
 
 // isItem reports whether a line is a response item.
@@ -124,9 +124,9 @@ func isItem(typ jsonl.Value) bool {
 	return !other
 }
 
-// asSent is an output as it was sent by an older version (docs/session-format.md 15.7): cut by the
-// settings of its turn, and, where apply_patch takes a text, an object no longer. more are lines that
-// say so: the turn's, and a call of that tool.
+// asSent returns an output as it was sent by an older version (docs/session-format.md 15.7): cut by the
+// settings of its turn, and, where apply_patch takes a text, an object no longer. more are lines that say so:
+// the turn's, and a call of that tool.
 func asSent(it item, of *item, more []jsonl.Value) item {
 	text := it.output.Value
 	sections := of.typ.Is("custom_tool_call") && of.name.Is("apply_patch")
@@ -154,8 +154,8 @@ func asSent(it item, of *item, more []jsonl.Value) item {
 // room is how much longer than the limit of its turn an output may be.
 const room = 1.2
 
-// cutOutput is an output of which the ends were kept in memory, as much of both as the limit of the
-// turn and a fifth more allow.
+// cutOutput returns an output of which the ends were kept in memory, as much of both as the limit of the turn
+// and a fifth more allow.
 func cutOutput(text string, policy jsonl.Value) string {
 	limit, known := policy.Get("limit").Float()
 	inTokens := policy.Get("mode").Is("tokens")
@@ -186,7 +186,7 @@ func (a *arranger) cuts(t dialect.Tree, l *dialect.Line) bool {
 	})
 }
 
-// ends are where the middle of a text begins and ends, if so many bytes of its ends are kept.
+// ends returns where the middle of a text begins and ends, if so many bytes of its ends are kept.
 func ends(text string, most int) (head, tail int) {
 	head = most / 2
 	tail = len(text) - (most - head)
@@ -199,7 +199,7 @@ func ends(text string, most int) (head, tail int) {
 	return head, tail
 }
 
-// inSections is the output of a command as lines, which the file has as an object. Other outputs stay.
+// inSections returns the output of a command as lines, which the file has as an object. Other outputs stay.
 func inSections(out string) string {
 	v, err := jsonl.ParseValue([]byte(out))
 	if err != nil || !v.Get("output").IsString() || !v.Get("metadata").IsObject() {
@@ -315,8 +315,8 @@ func (m *maker) messages(items []item) {
 	}
 }
 
-// dropTurns is a history without its last n turns, and the notes directly before the first of
-// them. What comes before the first turn stays. A summary begins no turn.
+// dropTurns returns a history without its last n turns, and the notes directly before the first of them. What
+// comes before the first turn stays. A summary begins no turn.
 func dropTurns(items []item, n int, summary string) []item {
 	turn := func(it item) bool { return it.isPrompt() && it.text() != summary }
 	first := -1
@@ -336,7 +336,7 @@ func dropTurns(items []item, n int, summary string) []item {
 	return items[:first]
 }
 
-// tokens is how many tokens a text has for Codex.
+// tokens returns how many tokens a text has for Codex.
 func tokens(text string) int { return (len(text) + bytesPerToken - 1) / bytesPerToken }
 
 func orEmpty(text jsonl.Value) jsonl.Value {
@@ -346,8 +346,8 @@ func orEmpty(text jsonl.Value) jsonl.Value {
 	return jsonl.Value(`"(no summary available)"`)
 }
 
-// shortened is a prompt with only so many tokens of both ends of its text, and between them
-// how many are left out: parts of its content, or to older versions a whole.
+// shortened returns a prompt with only so many tokens of both ends of its text, and between them how many are
+// left out: parts of its content, or to older versions a whole.
 func shortened(it *item, text string, room int, whole bool) item {
 	head, tail := ends(text, room*bytesPerToken)
 	left := tokens(text) - room

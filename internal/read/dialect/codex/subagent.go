@@ -9,7 +9,7 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// owner is the session that a thread works for. All threads of a session have its id as session_id, which
+// owner returns the session that a thread works for. All threads of a session have its id as session_id, which
 // older versions do not write: there it is the thread that started this one.
 func owner(_ string, first jsonl.Value) string {
 	meta := payloadOf(first)
@@ -29,7 +29,7 @@ func owner(_ string, first jsonl.Value) string {
 // slack is how far the times in names of rollouts, which are local ones, can be from others.
 const slack = 26 * time.Hour
 
-// nests are all folders of rollouts: each thread has a file in that of its day.
+// nests returns all folders of rollouts: each thread has a file in that of its day.
 func nests(name, _ string) (all []dialect.Nest) {
 	start, dated := stamped(name)
 	may := func(file string, written time.Time) bool {
@@ -57,7 +57,7 @@ func nests(name, _ string) (all []dialect.Nest) {
 	}
 }
 
-// stamped is the time in the name of a rollout.
+// stamped returns the time in the name of a rollout.
 func stamped(name string) (at time.Time, ok bool) {
 	rest, _ := strings.CutPrefix(filepath.Base(name), rollout)
 	if len(rest) < len(stamp) {

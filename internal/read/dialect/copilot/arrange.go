@@ -61,7 +61,7 @@ func (a *arranger) read(t dialect.Tree, at dialect.Span) []jsonl.Value {
 	return p.Message
 }
 
-// Next is of [dialect.Arranger].
+// Next implements [dialect.Arranger].
 func (a *arranger) Next(t dialect.Tree, l *dialect.Line) {
 	if !a.begun {
 		a.begin(t, l)
@@ -156,7 +156,7 @@ func (a *arranger) hooked(t dialect.Tree, of *agent, l *dialect.Line) {
 	a.next |= rule.Of(hooked)
 }
 
-// End is of [dialect.Arranger].
+// End implements [dialect.Arranger].
 func (a *arranger) End(t dialect.Tree) {
 	for _, of := range a.order {
 		a.flush(t, of, nil)
@@ -386,7 +386,7 @@ func (a *arranger) told(t dialect.Tree, of *agent, l *dialect.Line) {
 	a.add(t, of, by, jsonl.User, l, more...)
 }
 
-// pictures are the lines with the pictures of a prompt.
+// pictures returns the lines with the pictures of a prompt.
 func (a *arranger) pictures(t dialect.Tree, l *dialect.Line) (all []dialect.Span) {
 	if !l.Rules.Has(attachedFile) {
 		return nil
@@ -402,13 +402,14 @@ func (a *arranger) pictures(t dialect.Tree, l *dialect.Line) (all []dialect.Span
 // github is the provider of sessions that do not name another one.
 const github = "github-copilot"
 
-// providerOf is the provider that a usage names.
+// providerOf returns the provider that a usage names.
 func providerOf(usage jsonl.Value) string {
 	f := usage.All("isByok", "providerType")
 	return providerBy(f[0], f[1])
 }
 
-// providerBy is the provider by two fields of a usage: whether the user has a key of their own, and whose it is.
+// providerBy returns the provider by two fields of a usage: whether the user has a key of their own, and whose
+// it is.
 func providerBy(byok, typ jsonl.Value) string {
 	if byok.Truthy() && typ.IsString() {
 		return typ.Text()
@@ -416,7 +417,7 @@ func providerBy(byok, typ jsonl.Value) string {
 	return github
 }
 
-// chosenModel is the model that a line chooses, empty for none.
+// chosenModel returns the model that a line chooses, empty for none.
 func chosenModel(line jsonl.Value) string {
 	f := line.Get("data").All("newModel", "selectedModel")
 	return jsonl.FirstText(f[0], f[1]).Text()

@@ -49,7 +49,7 @@ func sniff(first jsonl.Value) bool {
 	return (known || slices.Contains(skipped, typ)) && isEvent(first)
 }
 
-// sessionID is the session that an event starts.
+// sessionID returns the session that an event starts.
 func sessionID(line jsonl.Value) jsonl.Value {
 	if !line.Get("type").Is("session.start") {
 		return nil
@@ -61,7 +61,7 @@ func sessionID(line jsonl.Value) jsonl.Value {
 // belongs to the session.
 const log = "events.jsonl"
 
-// fileID is the id by the name of a file.
+// fileID returns the id by the name of a file.
 func fileID(name string) (id string, part bool) {
 	base, dir := filepath.Base(name), filepath.Dir(name)
 	if base == log {

@@ -18,7 +18,7 @@ type maker struct {
 	data  jsonl.Value // of the first line
 }
 
-// makeEntry is [dialect.Dialect]'s Make.
+// makeEntry implements Make of the dialect.
 func makeEntry(s *dialect.Source) {
 	f := s.Lines[0].All("data", "timestamp")
 	m := maker{s, s.Add(), s.Lines, f[0]}
@@ -175,7 +175,7 @@ func (m *maker) prompt() {
 	m.native(msg, "user", m.ended(content))
 }
 
-// taggedFiles are the entries of the files that a prompt mentions, each on a line.
+// taggedFiles returns the entries of the files that a prompt mentions, each on a line.
 func taggedFiles(attachments jsonl.Value) (all string) {
 	for a := range attachments.Elements {
 		if entry := a.Get("taggedFilesEntry"); entry.IsString() {
@@ -243,7 +243,7 @@ func (m *maker) answer() {
 	m.native(msg, "assistant", m.ended(content), more...)
 }
 
-// ended is a text as it is sent: by the Messages API without white space at its end.
+// ended returns a text as it is sent: by the Messages API without white space at its end.
 func (m *maker) ended(text jsonl.Value) jsonl.Value {
 	if m.Native && m.To.Host == "anthropic" && text.IsString() {
 		return m.Quoted(strings.TrimRightFunc(text.Exact(), unicode.IsSpace))
@@ -254,7 +254,7 @@ func (m *maker) ended(text jsonl.Value) jsonl.Value {
 // isBlank reports whether a text has nothing but white space.
 func isBlank(text jsonl.Value) bool { return strings.TrimSpace(text.Exact()) == "" }
 
-// arguments are those of a call, an object.
+// arguments returns those of a call, an object.
 func (m *maker) arguments(v jsonl.Value) jsonl.Value {
 	switch {
 	case v.IsObject():
@@ -281,8 +281,8 @@ func (m *maker) result() {
 
 func isResult(line jsonl.Value) bool { return line.Get("type").Is("tool.execution_complete") }
 
-// missing is the id of the call without a result that the entry is of: of those of an answer, the one with the number
-// of the entry. After the line with the answer are those with results.
+// missing returns the id of the call without a result that the entry is of: of those of an answer, the one with
+// the number of the entry. After the line with the answer are those with results.
 func (m *maker) missing() (id jsonl.Value) {
 	n := m.Part
 	for c := range m.lines[1].Get("data").Get("toolRequests").Elements {

@@ -49,7 +49,7 @@ func newArranger() dialect.Arranger {
 	}
 }
 
-// Next is of [dialect.Arranger].
+// Next implements [dialect.Arranger].
 func (a *arranger) Next(t dialect.Tree, l *dialect.Line) {
 	switch {
 	case l.Code == checkpoint:
@@ -102,7 +102,7 @@ func (s *step) read(l *dialect.Line) {
 	s.at, s.time, s.number, s.code, s.own, s.rules = l.At, l.Time, l.Number, l.Code, l.Own, l.Rules
 }
 
-// line is the line of a step, valid until the next one.
+// line returns the line of a step, valid until the next one.
 func (a *arranger) line(k int32) *dialect.Line {
 	s := a.steps.At(k)
 	a.now = dialect.Line{
@@ -174,7 +174,7 @@ func (a *arranger) rewind(t dialect.Tree, l *dialect.Line) {
 	a.know(t, cut, set, l.Ref)
 }
 
-// End is of [dialect.Arranger].
+// End implements [dialect.Arranger].
 func (a *arranger) End(t dialect.Tree) {
 	a.at, a.known = nil, nil // the entries need their room
 	for k := range a.steps.Len() {
@@ -203,7 +203,7 @@ func (a *arranger) End(t dialect.Tree) {
 	}
 }
 
-// entry is the last entry of a step, -1 for none.
+// entry returns the last entry of a step, -1 for none.
 func (a *arranger) entry(step int32) int {
 	if step < 0 {
 		return -1

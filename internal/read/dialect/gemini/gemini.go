@@ -32,8 +32,8 @@ var Dialect = chat.Dialect(dialect.Dialect{
 	Certainty: dialect.Certainty{Messages: "rule", System: "absent", Tools: "absent"},
 }, format)
 
-// fileID is the end of a session's id by the name of its file, which has only its beginning.
-// Other files in these folders are parts of sessions, or none.
+// fileID returns the end of a session's id by the name of its file, which has only its beginning. Other files
+// in these folders are parts of sessions, or none.
 func fileID(name string) (id string, part bool) {
 	base, dir := filepath.Base(name), filepath.Base(filepath.Dir(name))
 	id, _, _ = strings.Cut(base, ".")
@@ -88,7 +88,7 @@ const (
 	placed
 )
 
-// other is what a line of a log is that is no message.
+// other returns what a line of a log is that is no message.
 func other(p *jsonl.Picked) (h dialect.Head, known bool) {
 	switch set, to := p.Record[0], p.Record[1]; {
 	case set.Get("messages").IsArray():
@@ -101,7 +101,7 @@ func other(p *jsonl.Picked) (h dialect.Head, known bool) {
 	return h, false
 }
 
-// settingsCode is the code of a change of settings.
+// settingsCode returns the code of a change of settings.
 func settingsCode(set jsonl.Value) (code dialect.Code) {
 	if chat.HasText(set.Get("summary")) {
 		code |= named

@@ -112,8 +112,8 @@ func user(r *chat.Reader, m chat.Said, content []Part) {
 	take(&r.Said[len(r.Said)-1])
 }
 
-// beginning is the beginning of a text and more of it, without white space before that: as much
-// as tells whether it is left out.
+// beginning returns the beginning of a text and more of it, without white space before that: as much as tells
+// whether it is left out.
 func beginning(text string, more jsonl.Value) string {
 	const enough = 64
 	if len(text) >= enough {
@@ -252,7 +252,7 @@ func results(r *chat.Reader) {
 	}
 }
 
-// sentResult is what a call returned, as parts.
+// sentResult returns what a call returned, as parts.
 func sentResult(c *chat.Call) (parts []jsonl.Value) {
 	if c.Result.IsString() {
 		answered := jsonl.Value("{}").With("id", sentID(c.ID, c.Name)).With("name", c.Name)
@@ -272,8 +272,8 @@ func Result(r *chat.Reader, v, time jsonl.Value) chat.Said {
 	return chat.Said{Kind: jsonl.ToolResult, Call: f[0], Tool: f[1], Time: time, Failed: failed, Blocks: r.Keep(b)}
 }
 
-// used is the usage of an answer: tokens served from the cache are in the input, and thoughts are beside the
-// output.
+// used returns the usage of an answer: tokens served from the cache are in the input, and thoughts are beside
+// the output.
 func (m *message) used(r *chat.Reader) *jsonl.Usage {
 	n := &m.tokens
 	if !n.raw.IsObject() {
@@ -284,7 +284,7 @@ func (m *message) used(r *chat.Reader) *jsonl.Usage {
 		Output: n.output.Int() + n.thoughts.Int(), Total: n.total.Int()})
 }
 
-// sentID is the id of a call as it is sent: the file has the name of the tool before it.
+// sentID returns the id of a call as it is sent: the file has the name of the tool before it.
 func sentID(id, name jsonl.Value) jsonl.Value {
 	if rest, ok := strings.CutPrefix(string(id.Inside()), string(name.Inside())+"__"); ok && id.IsString() {
 		return jsonl.Value(`"` + rest + `"`)

@@ -35,7 +35,7 @@ func readPart(c *jsonl.Cursor) (p Part) {
 	return p
 }
 
-// sent is a part as it is sent: an object.
+// sent returns a part as it is sent: an object.
 func (p *Part) sent() jsonl.Value {
 	if p.Raw.IsString() {
 		return jsonl.Value("{}").With("text", p.Raw)
@@ -54,7 +54,7 @@ func (p *Part) sent() jsonl.Value {
 	return p.Raw
 }
 
-// Block is a part in pi's shape.
+// Block returns a part in pi's shape.
 func (p *Part) Block() jsonl.Block {
 	switch {
 	case p.Call.IsObject():
@@ -78,7 +78,7 @@ func callBlock(id, name, args jsonl.Value) jsonl.Block {
 	return jsonl.Block{Kind: jsonl.CallBlock, ID: id, Name: name, Args: args}
 }
 
-// turn is a message as it is sent.
+// turn returns a message as it is sent.
 func turn(role string, parts []jsonl.Value) []byte {
 	return jsonl.Value("{}").With("role", jsonl.AppendQuoted(nil, role)).With("parts", dialect.List(parts...))
 }
@@ -89,7 +89,7 @@ type composer struct {
 	parts []jsonl.Value
 }
 
-// Add is of [dialect.Composer], as End and Copy are.
+// Add implements [dialect.Composer], like End and Copy.
 func (c *composer) Add(item jsonl.Value) (done []jsonl.Value) {
 	f := item.All("role", "parts")
 	if string(f[0]) != string(c.role) {

@@ -20,7 +20,7 @@ var Dialect = chat.Dialect(dialect.Dialect{
 	Certainty: dialect.Certainty{Messages: "rule", System: "absent", Tools: "absent"},
 }, chat.Format{About: about, Read: read, Sums: true})
 
-// fileID is the id by the name of a session.
+// fileID returns the id by the name of a session.
 func fileID(name string) (id string, part bool) {
 	id, _, _ = strings.Cut(filepath.Base(name), ".")
 	return id, false

@@ -44,14 +44,14 @@ func isWindow(line jsonl.Value) bool {
 	return f[0].Is("session_windows") && f[1].IsString()
 }
 
-// fileID is the id by the name of a session in a database, or of an older file. Others in its
-// folder belong to sessions.
+// fileID returns the id by the name of a session in a database, or of an older file. Others in its folder
+// belong to sessions.
 func fileID(name string) (id string, part bool) {
 	id, end, _ := strings.Cut(filepath.Base(name), ".")
 	return id, strings.HasPrefix(end, "trajectory.")
 }
 
-// written is when a row was written.
+// written returns when a row was written.
 func written(line jsonl.Value) int64 {
 	if ms, ok := line.Get(event).Get("timestamp").Millis(); ok {
 		return ms
@@ -69,7 +69,7 @@ const (
 	entry
 )
 
-// read is the dialect's Read.
+// read implements Read of the dialect.
 func read(p *jsonl.Picked) dialect.Head {
 	if isWindow(p.Line) {
 		return dialect.Head{Code: window, ID: p.Line.Get("session_id")}
@@ -91,7 +91,7 @@ func read(p *jsonl.Picked) dialect.Head {
 // An arranger makes an entry of each record, below its parent. The last one is the leaf.
 type arranger struct{}
 
-// Next is of [dialect.Arranger], as End is.
+// Next implements [dialect.Arranger], like End.
 func (arranger) Next(t dialect.Tree, l *dialect.Line) {
 	kind := jsonl.Unknown
 	switch {
@@ -119,7 +119,7 @@ func (arranger) Next(t dialect.Tree, l *dialect.Line) {
 
 func (arranger) End(dialect.Tree) {}
 
-// makeEntry is the dialect's Make: the record with its id and parent first.
+// makeEntry implements Make of the dialect: the record with its id and parent first.
 func makeEntry(s *dialect.Source) {
 	e, record := s.Add(), s.Lines[len(s.Lines)-1].Get(event)
 	e.Time = record.Get("timestamp")

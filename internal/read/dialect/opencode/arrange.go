@@ -91,7 +91,7 @@ func newArranger(of agent) dialect.Arranger {
 	}
 }
 
-// Next is of [dialect.Arranger], as End is.
+// Next implements [dialect.Arranger], like End.
 func (a *arranger) Next(t dialect.Tree, l *dialect.Line) {
 	switch l.Code {
 	case newer:
@@ -295,7 +295,7 @@ func (a *arranger) add(t dialect.Tree, m opened) {
 	}
 }
 
-// begins is the line that the message began with, at the place of its last version.
+// begins returns the line that the message began with, at the place of its last version.
 func (o *opened) begins() *dialect.Line {
 	o.line.Code, o.line.At, o.line.Rules = o.code, o.at, o.rules
 	return o.line
@@ -398,7 +398,7 @@ func (a *arranger) summarize(t dialect.Tree, m opened) {
 	a.send(asked.message)
 }
 
-// End is of [dialect.Arranger].
+// End implements [dialect.Arranger].
 func (a *arranger) End(t dialect.Tree) {
 	a.seal(t)
 	a.putHeld(t) // nothing answers it yet

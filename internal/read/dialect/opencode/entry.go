@@ -30,7 +30,7 @@ type maker struct {
 
 var makers = sync.Pool{New: func() any { return new(maker) }}
 
-// makeEntry is [dialect.Dialect]'s Make.
+// makeEntry implements Make of the dialect.
 func makeEntry(of agent, s *dialect.Source) {
 	m := makers.Get().(*maker)
 	defer func() {
@@ -156,7 +156,7 @@ func addBlocks(msg *dialect.Message, parts []row) {
 	}
 }
 
-// spoken is the text that a part says, absent for none.
+// spoken returns the text that a part says, absent for none.
 func (p *partData) spoken() (text jsonl.String) {
 	switch of := p.typ; {
 	case of.Is("text") && !p.ignored.Truthy() && len(p.text.Inside()) > 0:
@@ -174,7 +174,7 @@ func attached(mime jsonl.Value) bool {
 	return mime.IsString() && !mime.Is("text/plain") && !mime.Is("application/x-directory")
 }
 
-// file is an image, or that there is another file.
+// file returns an image, or that there is another file.
 func file(url, mime jsonl.Value) jsonl.Block {
 	if b, ok := dialect.DataURL(url); ok && strings.HasPrefix(mime.Text(), "image/") {
 		b.Mime = mime
@@ -183,7 +183,7 @@ func file(url, mime jsonl.Value) jsonl.Block {
 	return jsonl.Block{Raw: jsonl.Value(`{"type":"opaque"}`).With("item", mime)}
 }
 
-// object is what a call is given, an empty object if it is none.
+// object returns what a call is given, an empty object if it is none.
 func object(given jsonl.Value) jsonl.Value {
 	if given.IsObject() {
 		return given
@@ -191,7 +191,7 @@ func object(given jsonl.Value) jsonl.Value {
 	return jsonl.Value("{}")
 }
 
-// outcome is what a call returned, as it is sent.
+// outcome returns what a call returned, as it is sent.
 func (p *partData) outcome() (text jsonl.String, failed bool) {
 	switch of := p.state.status; {
 	case of.Is("completed") && p.cleared():
@@ -304,7 +304,7 @@ func (m *maker) edit() {
 	m.native(msg, parts, target.data.info.role.Is("assistant"), m.foreign(&target.data.info))
 }
 
-// stopReason is why an answer ended, as pi says it, empty where its calls tell.
+// stopReason returns why an answer ended, as pi says it, empty where its calls tell.
 func (m *infoData) stopReason() string {
 	switch {
 	case m.error.Get("name").Is("MessageAbortedError"):
@@ -329,7 +329,7 @@ func (m *maker) usageOf(set func(string, jsonl.Value), of *infoData) {
 	}
 }
 
-// usage is a usage in pi's terms: what was thought is a part of the output.
+// usage returns a usage in pi's terms: what was thought is a part of the output.
 func (m *maker) usage(tokens, cost jsonl.Value) jsonl.Value {
 	n, cache := tokens.Ints("input", "output", "reasoning"), tokens.Get("cache").Ints("read", "write")
 	u := jsonl.Usage{Input: n[0], Output: n[1] + n[2], CacheRead: cache[0], CacheWrite: cache[1]}

@@ -64,7 +64,8 @@ const environment = "<environment_details>"
 // environs is the first version that adds such a part, as far as is known: 7.0.33 has none, 7.7.9 does.
 const environs = "7.1"
 
-// environment is the text of that part: when a prompt was made, where the session works, what is open in an editor.
+// environment returns the text of that part: when a prompt was made, where the session works, what is open in
+// an editor.
 func (m *maker) environment(of *infoData) string {
 	at := time.UnixMilli(of.time.Get("created").Int()).UTC().Format("2006-01-02T15:04:05Z")
 	lines := []string{"", "", environment, "Message time: " + at}

@@ -98,13 +98,13 @@ func (m *maker) nativeMedia(msg *dialect.Message, parts []row) {
 
 var mediaText = jsonl.Value(`{"type":"text","text":"Attached media from tool result:"}`)
 
-// typed is an object with a type.
+// typed returns an object with a type.
 func typed(typ string) jsonl.Value { return jsonl.Value(`{"type":"` + typ + `"}`) }
 
-// textOf is a text as a block of a type.
+// textOf returns a text as a block of a type.
 func textOf(typ string, text jsonl.Value) jsonl.Value { return typed(typ).With("text", text) }
 
-// content is what a prompt says, by functions for a text and a file.
+// content returns what a prompt says, by functions for a text and a file.
 func content(parts []row, text func(jsonl.Value) jsonl.Value, file func(url, mime, name jsonl.Value) jsonl.Value) (
 	all []jsonl.Value) {
 	for k := range parts {
@@ -124,7 +124,7 @@ type chatSender struct {
 	null bool // the content of an answer that has only calls is null
 }
 
-// prompt is a text, or several parts.
+// prompt returns a text, or several parts.
 func (s chatSender) prompt(parts []row) jsonl.Value {
 	var said jsonl.Value
 	all := content(parts, func(text jsonl.Value) jsonl.Value {
@@ -204,7 +204,7 @@ func (messagesSender) prompt(parts []row) jsonl.Value {
 		}))
 }
 
-// messageOf is a message of blocks, none where there are none.
+// messageOf returns a message of blocks, none where there are none.
 func messageOf(role string, blocks []jsonl.Value) jsonl.Value {
 	if blocks == nil {
 		return dialect.List()
@@ -258,7 +258,7 @@ func (s messagesSender) result(p *partData) jsonl.Value {
 	return messageOf("user", []jsonl.Value{one})
 }
 
-// withFiles is what a call returned: a text, or a block of it and those of its files.
+// withFiles returns what a call returned: a text, or a block of it and those of its files.
 func withFiles(p *partData, said jsonl.Value, typ string, file func(url, mime jsonl.Value) jsonl.Value) jsonl.Value {
 	if !p.media() {
 		return said
@@ -349,10 +349,10 @@ type merger struct {
 	blocks []jsonl.Value
 }
 
-// compose is the dialect's Compose.
+// compose implements Compose of the dialect.
 func compose(to dialect.Request) dialect.Composer { return &merger{to: to.To} }
 
-// Add is of [dialect.Composer], as Copy and End are.
+// Add implements [dialect.Composer], like Copy and End.
 func (c *merger) Add(item jsonl.Value) (done []jsonl.Value) {
 	if interfaceOf(c.to) != "anthropic" {
 		return []jsonl.Value{item}
@@ -367,7 +367,7 @@ func (c *merger) Add(item jsonl.Value) (done []jsonl.Value) {
 	return done
 }
 
-// End is of [dialect.Composer].
+// End implements [dialect.Composer].
 func (c *merger) End() []jsonl.Value {
 	if c.blocks == nil {
 		return nil
@@ -377,7 +377,7 @@ func (c *merger) End() []jsonl.Value {
 	return []jsonl.Value{one}
 }
 
-// Copy is of [dialect.Composer].
+// Copy implements [dialect.Composer].
 func (c *merger) Copy(to dialect.Request) dialect.Composer {
 	if to.To != c.to {
 		return nil

@@ -80,7 +80,7 @@ func isSession(line jsonl.Value) bool {
 	return f[0].Is("session") && f[1].IsString() && f[2].IsString()
 }
 
-// owner is the session that a sub-agent's is the child of. Forks are no children.
+// owner returns the session that a sub-agent's is the child of. Forks are no children.
 func owner(_ string, row jsonl.Value) string { return row.Get("parent_id").Text() }
 
 func sessionID(line jsonl.Value) jsonl.Value {
@@ -90,7 +90,7 @@ func sessionID(line jsonl.Value) jsonl.Value {
 	return line.Get("id")
 }
 
-// fileID is the id by the name of a session in a database.
+// fileID returns the id by the name of a session in a database.
 func fileID(name string) (id string, part bool) { return filepath.Base(name), false }
 
 // A dated is what tells when a row was written.
@@ -112,7 +112,7 @@ type times struct{ raw, updated, completed, created jsonl.Value }
 
 var datedShape = jsonl.ShapeOf[dated]()
 
-// written is when a row was written: of an event, when what it has was.
+// written returns when a row was written: of an event, when what it has was.
 func written(line jsonl.Value) int64 {
 	var (
 		c jsonl.Cursor
@@ -156,7 +156,7 @@ const (
 	compacted                          // its summary
 )
 
-// scan is the dialect's Scan.
+// scan implements Scan of the dialect.
 func scan(text jsonl.Value) (h dialect.Head, size int) {
 	var r row
 	size = r.read(text)
@@ -166,7 +166,7 @@ func scan(text jsonl.Value) (h dialect.Head, size int) {
 	return h, size
 }
 
-// read is the dialect's Read.
+// read implements Read of the dialect.
 func read(p *jsonl.Picked) dialect.Head {
 	var r row
 	r.read(p.Line)

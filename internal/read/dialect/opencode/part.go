@@ -43,7 +43,7 @@ func (a *arranger) part(t dialect.Tree, l *dialect.Line) {
 	}
 }
 
-// heldMessage is the message that waits for its summary, nil for none.
+// heldMessage returns the message that waits for its summary, nil for none.
 func (a *arranger) heldMessage() *message {
 	if a.held == nil {
 		return nil
@@ -112,7 +112,8 @@ func (a *arranger) insert(m *message, k int32) bool {
 	return true
 }
 
-// orderOf is what an id says of its place among others: when it was made. It is 0 for an id of another form.
+// orderOf returns what an id says of its place among others: when it was made. It is 0 for an id of another
+// form.
 func orderOf(id []byte) uint64 {
 	const digits = 12
 	if _, made, ok := bytes.Cut(id, []byte{'_'}); ok && len(made) > digits {

@@ -78,7 +78,7 @@ func (r *row) read(text jsonl.Value) (size int) {
 	return size
 }
 
-// head is what the row is.
+// head returns what the row is.
 func (r *row) head() (h dialect.Head) {
 	switch of := r.table; {
 	case of.Is("session"):
@@ -223,7 +223,7 @@ func (p *partData) cleared() bool { return p.state.time.Get("compacted").Exists(
 // isMessage reports whether the row has a message, and not a part.
 func (r *row) isMessage() bool { return r.data.info.raw.Exists() }
 
-// name is the id of the message or the part.
+// name returns the id of the message or the part.
 func (r *row) name() jsonl.Value {
 	if r.isMessage() {
 		return r.data.info.id

@@ -23,7 +23,7 @@ func newArranger() dialect.Arranger {
 	return &arranger{messages: chat.NewArranger(format), at: map[uint64]int32{}}
 }
 
-// Next is of [dialect.Arranger], as End is.
+// Next implements [dialect.Arranger], like End.
 func (a *arranger) Next(t dialect.Tree, l *dialect.Line) {
 	a.messages.Begin(t, l)
 	key := dialect.Key(l.ID)

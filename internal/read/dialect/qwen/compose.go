@@ -42,7 +42,7 @@ func newComposer(to dialect.Request) dialect.Composer {
 	return &composer{to: wireOf(to.To.Model), kept: map[string]bool{}}
 }
 
-// Add is of [dialect.Composer], as End and Copy are.
+// Add implements [dialect.Composer], like End and Copy.
 func (c *composer) Add(item jsonl.Value) (done []jsonl.Value) {
 	switch f := item.All("role", "content", "tool_call_id"); {
 	case f[0].Is("assistant"):
@@ -130,7 +130,7 @@ func userMessage(parts []jsonl.Value) jsonl.Value {
 	return jsonl.Value(`{"role":"user"}`).With("content", dialect.List(parts...))
 }
 
-// matched are the results of calls of the answer, each once.
+// matched returns the results of calls of the answer, each once.
 func (c *composer) matched() (all []result) {
 	asked := map[string]bool{}
 	if c.said != nil {

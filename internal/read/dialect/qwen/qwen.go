@@ -53,7 +53,7 @@ func fileID(name string) (id string, part bool) {
 	return id, filepath.Base(filepath.Dir(name)) != chats
 }
 
-// owner is the session whose sub-agent wrote a file, by its folder or its lines.
+// owner returns the session whose sub-agent wrote a file, by its folder or its lines.
 func owner(name string, first jsonl.Value) string {
 	if f := first.All("agentId", "sessionId"); f[0].IsString() {
 		return f[1].Text()
@@ -73,7 +73,7 @@ func nests(name, id string) []dialect.Nest {
 		May: func(name string, _ time.Time) bool { return filepath.Ext(name) == ".jsonl" }}}
 }
 
-// about is what a line says about the session. Each one does.
+// about returns what a line says about the session. Each one does.
 func about(line jsonl.Value) (a chat.About, ok bool) {
 	f := line.All("sessionId", "cwd", "timestamp", "uuid", "message", "systemPayload", "subtype")
 	ok = f[0].IsString() && f[3].IsString() && (f[4].Get("parts").IsArray() || f[5].IsObject() && f[6].IsString())
@@ -98,7 +98,7 @@ var unsentTypes = strings.Fields("attribution_snapshot session_model session_sou
 	"session_artifact_snapshot session_sources_snapshot background_task_completed goal_state goal_runtime " +
 	"goal_turn_end ui_telemetry")
 
-// other is what a line is that is no message.
+// other returns what a line is that is no message.
 func other(p *jsonl.Picked) (h dialect.Head, known bool) {
 	typ, subtype, payload := p.Type, p.Record[0], p.Record[1]
 	h = dialect.Head{ID: p.ID, Ref: p.ParentID, Time: p.Timestamp, Code: unsent}
@@ -119,7 +119,7 @@ func other(p *jsonl.Picked) (h dialect.Head, known bool) {
 	return h, true
 }
 
-// telemetry is what an event is that the program counts, and who answered.
+// telemetry returns what an event is that the program counts, and who answered.
 func telemetry(event jsonl.Value) (code dialect.Code, by jsonl.Value) {
 	f := event.All("event.name", "response_id", "subagent_name", "prompt_id", "auth_type", "model")
 	switch agent := f[2]; {
@@ -185,7 +185,7 @@ func read(r *chat.Reader, line jsonl.Value) {
 	}
 }
 
-// usage is the usage of a call: tokens served from the cache are in the input, and thoughts in the output.
+// usage returns the usage of a call: tokens served from the cache are in the input, and thoughts in the output.
 func usage(input, cached, output, total jsonl.Value) jsonl.Usage {
 	served := min(input.Int(), cached.Int())
 	return jsonl.Usage{Input: input.Int() - served, CacheRead: served, Output: output.Int(), Total: total.Int()}
@@ -226,8 +226,8 @@ func prompted(r *chat.Reader, m chat.Said, parts []gemini.Part) (used rule.Set) 
 	return used
 }
 
-// sentPart is a part of a prompt or of a result as a composer takes it: a text of Chat Completions, or media as they
-// stand; nil for an empty text.
+// sentPart returns a part of a prompt or of a result as a composer takes it: a text of Chat Completions, or
+// media as they stand; nil for an empty text.
 func sentPart(p *gemini.Part) jsonl.Value {
 	if p.Inline.IsObject() {
 		return p.Raw
@@ -238,7 +238,7 @@ func sentPart(p *gemini.Part) jsonl.Value {
 	return nil
 }
 
-// sentResult is what a tool returned, as a composer takes it.
+// sentResult returns what a tool returned, as a composer takes it.
 func sentResult(answered jsonl.Value) []byte {
 	f := answered.All("id", "response", "parts")
 	b, _ := gemini.Response(&chat.Reader{Cursor: *new(jsonl.Cursor).Reset(f[1])})
@@ -272,7 +272,7 @@ func answer(r *chat.Reader, m *chat.Said, parts []gemini.Part) (used rule.Set) {
 	return 0
 }
 
-// sentAnswer is an answer, as a composer takes it.
+// sentAnswer returns an answer, as a composer takes it.
 func sentAnswer(parts []gemini.Part) []byte {
 	var said, thought []byte
 	var calls []jsonl.Value

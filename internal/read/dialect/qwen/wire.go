@@ -31,7 +31,7 @@ var wires = []struct {
 	{regexp.MustCompile(`^doubao-seed|^doubao-.*(vision|vl)`), wire{image: true}},
 }
 
-// wireOf is what the program knows of a model, where no setting says otherwise.
+// wireOf returns what the program knows of a model, where no setting says otherwise.
 func wireOf(model string) (w wire) {
 	model = strings.ToLower(model)
 	bare := model[strings.LastIndexByte(model, '/')+1:]
@@ -45,7 +45,7 @@ func wireOf(model string) (w wire) {
 	return w
 }
 
-// part is a part of a message as it is sent: a text as it stands, and media by what the model takes.
+// part returns a part of a message as it is sent: a text as it stands, and media by what the model takes.
 func (w wire) part(p jsonl.Value) jsonl.Value {
 	from := p.Get("inlineData")
 	f := from.All("mimeType", "data", "displayName")
@@ -94,7 +94,7 @@ func medium(kind, first string, of jsonl.Value, second string, more jsonl.Value)
 	return jsonl.Value("{}").With("type", jsonl.AppendQuoted(nil, kind)).With(kind, inner)
 }
 
-// audioForm is the form of a recording, empty for one that is not sent.
+// audioForm returns the form of a recording, empty for one that is not sent.
 func audioForm(mime string) string {
 	for _, of := range [][2]string{{"wav", "wav"}, {"mp3", "mp3"}, {"mpeg", "mp3"}, {"flac", "flac"}, {"ogg", "ogg"},
 		{"audio/mp4", "m4a"}, {"m4a", "m4a"}} {
@@ -105,7 +105,7 @@ func audioForm(mime string) string {
 	return ""
 }
 
-// message is a message as the model gets it.
+// message returns a message as the model gets it.
 func (w wire) message(m jsonl.Value) jsonl.Value {
 	f := m.All("role", "content", "reasoning_content")
 	if w.flat && f[1].IsArray() && !w.image {
@@ -121,7 +121,7 @@ func (w wire) message(m jsonl.Value) jsonl.Value {
 	return m
 }
 
-// flattened is a content as one text.
+// flattened returns a content as one text.
 func flattened(content jsonl.Value) jsonl.Value {
 	var all []string
 	for p := range content.Elements {

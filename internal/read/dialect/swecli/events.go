@@ -27,7 +27,7 @@ func aboutEvent(line jsonl.Value) (a chat.About, ok bool) {
 	return a, f[0].Is("SessionCreated")
 }
 
-// eventCode is what an event is that is not a message. Other ones change no context.
+// eventCode returns what an event is that is not a message. Other ones change no context.
 func eventCode(typ jsonl.Value) dialect.Code {
 	switch {
 	case typ.Is("MessageEdited"):
@@ -43,7 +43,7 @@ func eventCode(typ jsonl.Value) dialect.Code {
 	return dialect.Unknown
 }
 
-// other is what a line is that is neither a message nor about the session: an event.
+// other returns what a line is that is neither a message nor about the session: an event.
 func other(p *jsonl.Picked) (h dialect.Head, known bool) {
 	if !isEvent(p.Line) {
 		return h, false
@@ -66,7 +66,7 @@ type place struct {
 	at     dialect.Span
 }
 
-// Next is of [dialect.Arranger], as End is.
+// Next implements [dialect.Arranger], like End.
 func (a *arranger) Next(t dialect.Tree, l *dialect.Line) {
 	a.messages.Begin(t, l)
 	switch l.Code {

@@ -55,15 +55,15 @@ func about(line jsonl.Value) (a chat.About, ok bool) {
 	return chat.About{ID: f[0], CWD: f[3], Time: f[1], Title: f[5].Get("title")}, ok
 }
 
-// fileID is the id by the name of a session. The list of messages beside it is a part of it,
-// as the events and the index of a folder are.
+// fileID returns the id by the name of a session. The list of messages beside it is a part of it, as the events
+// and the index of a folder are.
 func fileID(name string) (id string, part bool) {
 	base := filepath.Base(name)
 	id, ext, _ := strings.Cut(base, ".")
 	return id, !strings.HasPrefix(ext, "json") || strings.HasPrefix(ext, "jsonl") || id == "sessions-index"
 }
 
-// base is the list of messages beside a session, which wins over its own.
+// base returns the list of messages beside a session, which wins over its own.
 func base(first jsonl.Value) (b dialect.Base, ok bool) {
 	a, ok := about(first)
 	if isEvent(first) {
@@ -185,7 +185,7 @@ func readCall(r *chat.Reader) (c chat.Call) {
 	return chat.Call{ID: f[0].Value, Name: f[1].Value, Args: f[2].Value, Result: f[3], Failure: f[4].Value}
 }
 
-// sentCalls are the calls of an answer as they are sent, absent for none.
+// sentCalls returns the calls of an answer as they are sent, absent for none.
 func sentCalls(calls []chat.Call) jsonl.Value {
 	var all []jsonl.Value
 	for _, c := range calls {

@@ -26,7 +26,7 @@ func sniff(first jsonl.Value) bool {
 	return f[0].IsString() && f[1].IsString() && f[2].IsString() && f[3].IsString() && !f[4].Exists()
 }
 
-// fileID is the id by the name of a transcript. The history for display is a part of it.
+// fileID returns the id by the name of a transcript. The history for display is a part of it.
 func fileID(name string) (id string, part bool) {
 	base := filepath.Base(name)
 	id, _, _ = strings.Cut(base, ".")

@@ -70,7 +70,7 @@ func statements(lines []byte) (all []statement) {
 	return all
 }
 
-// value is a text, a number, or the text of an object.
+// value returns a text, a number, or the text of an object.
 func value(v json.RawMessage) any {
 	var text string
 	var number int64
@@ -83,7 +83,7 @@ func value(v json.RawMessage) any {
 	return string(v)
 }
 
-// packed is an object, packed by zstd; any other text is damage.
+// packed returns an object, packed by zstd; any other text is damage.
 func packed(text string) []byte {
 	if !strings.HasPrefix(text, "{") {
 		return []byte(text)

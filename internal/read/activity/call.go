@@ -56,8 +56,7 @@ var tools = func() map[string]Action {
 	return named
 }()
 
-// Named returns what a tool of that name does. A tool of an MCP server may have the server's name
-// before its own.
+// Named returns the action of a tool by its name, which may begin with the name of an MCP server.
 func Named(tool string) Action {
 	if action, ok := tools[tool]; ok {
 		return action
@@ -67,12 +66,12 @@ func Named(tool string) Action {
 
 var joined = strings.NewReplacer("_", "", "-", "")
 
-// subjects are the arguments that describe a call, the most specific first: a command line, what is
-// looked for, a file, others.
+// subjects are the arguments that describe a call, the most specific first: a command line, a search term, a
+// file, others.
 var subjects = strings.Fields("command cmd script pattern patterns query " +
 	"path file_path filePath absolute_path notebook_path dir_path filename file paths url name prompt description id")
 
-const commands, searches, paths = 3, 6, 15 // the numbers of leading subjects that are commands, and so on
+const commands, searches, paths = 3, 6, 15 // numbers of leading subjects that are commands, searches and files
 
 // A Call is the call of a tool.
 type Call struct {
@@ -81,10 +80,10 @@ type Call struct {
 	Args    jsonl.Value
 	Status  jsonl.Value // of a call that a tool made itself
 	Action  Action
-	Command string   // that is run
-	Paths   []string // files and folders, as the call names them; none of a command
+	Command string   // command line that it runs
+	Paths   []string // files and folders as the call names them; none for a command
 
-	about         string      // the name of the argument that describes it, if it is shown as it is
+	about         string      // name of the argument that describes the call, if it is shown unchanged
 	subject, path jsonl.Value // the arguments that describe it, and that name the paths
 }
 
@@ -116,7 +115,7 @@ func Typed(command jsonl.Value) Call {
 	return Call{Tool: "user", Action: Run, Command: command.Text(), subject: command}
 }
 
-// New reads the arguments of a call, and keeps them. They tell what a tool that is not known does.
+// New reads the arguments of a call, and keeps them. They reveal the action of an unknown tool.
 func New(tool, id string, args jsonl.Value) Call {
 	c := Call{ID: id, Tool: tool, Args: args, Action: Named(tool)}
 	if c.read(); c.Action != Run && c.path != nil {
@@ -129,7 +128,7 @@ func New(tool, id string, args jsonl.Value) Call {
 	return c
 }
 
-// read reads the arguments, but for paths that they name.
+// read reads the arguments, except the paths that they name.
 func (c *Call) read() {
 	best, named := len(subjects), paths
 	var edits, writes bool
@@ -173,8 +172,8 @@ func (c *Call) read() {
 	}
 }
 
-// script returns a command line. Codex has had commands as lists of words, the last of which is the
-// script of a shell.
+// script returns a command line. Some versions of Codex record commands as lists of words, the last of which is
+// the shell script.
 func script(list jsonl.Value) string {
 	var words []string
 	for word := range list.Strings {
@@ -198,7 +197,7 @@ func patched(patch string) (files []string) {
 	return files
 }
 
-// among returns the first argument with one of the names.
+// among returns the first argument with one of these names.
 func among(args jsonl.Value, names []string) jsonl.Value {
 	for key, v := range args.Members {
 		if slices.Contains(names, string(key)) {
@@ -208,15 +207,15 @@ func among(args jsonl.Value, names []string) jsonl.Value {
 	return nil
 }
 
-// A Deed is a call in the words in which people speak of it.
+// A Deed is a call described in words.
 type Deed struct {
 	Action Action
-	What   string // the last path, else the last of the commands, else the tool
+	What   string // the last path, else the last command, else the tool
 	Script        // that it runs
 	Paths  []string
 }
 
-// Deed returns what a call does. clean returns how a path is spelled, empty if it is none.
+// Deed returns what a call does. clean returns the spelling of a path, empty if it is none.
 func (c *Call) Deed(clean func(path string) string) Deed {
 	d := Deed{Action: c.Action, What: c.Tool, Script: ReadScript(c.Command)}
 	if n := len(d.Commands); n > 0 {
@@ -231,7 +230,7 @@ func (c *Call) Deed(clean func(path string) string) Deed {
 	return d
 }
 
-// Failed returns what failed, given the line of the output about the error.
+// Failed returns what failed, given the output line with the error.
 func (d *Deed) Failed(errorLine string) string {
 	if len(d.Paths) > 0 {
 		return d.What
@@ -239,7 +238,7 @@ func (d *Deed) Failed(errorLine string) string {
 	return cmp.Or(d.Script.Failed(errorLine), d.What)
 }
 
-// Done yields what a call has done if it succeeded.
+// Done yields what a call has done, if it succeeded.
 func (d *Deed) Done(yield func(what string) bool) {
 	for _, c := range d.Commands {
 		if c != d.What && !yield(c) {
@@ -255,7 +254,7 @@ func (c *Call) Runs() bool { return c.Action == Run }
 // Subject returns what describes the call best, empty if it has no arguments.
 func (c *Call) Subject() string { return string(c.AppendSubject(nil)) }
 
-// About returns the name of the argument that describes a call best, or else a text.
+// About returns the name of the argument that describes a call best, or a text in its place.
 func About(tool string, args jsonl.Value) (name string, text jsonl.Value) {
 	c := Call{Args: args, Action: Named(tool)}
 	if c.read(); c.about != "" || c.subject == nil {
@@ -272,7 +271,7 @@ func (c *Call) Path() string {
 	return c.Paths[0]
 }
 
-// Search returns what the call looks for besides a path, nil for nothing.
+// Search returns what the call searches for, besides a path; nil for nothing.
 func (c *Call) Search() jsonl.Value {
 	if c.Action != Search {
 		return nil
@@ -280,8 +279,8 @@ func (c *Call) Search() jsonl.Value {
 	return among(c.Args, subjects[commands:searches])
 }
 
-// Reads returns the file that the call reads and what selects a part of it, which is empty for the
-// whole file; both are empty for other calls.
+// Reads returns the file that the call reads, and the part of it, empty for the whole file; both are empty for
+// other calls.
 func (c *Call) Reads() (file, part string) {
 	if c.Action != Read || len(c.Paths) != 1 {
 		return "", ""
@@ -311,7 +310,8 @@ func (c *Call) Beginning(n int) string {
 	return string(c.subject[:min(len(c.subject), n)])
 }
 
-// The names of a patch, of what makes an edit replace each occurrence, of a text that it replaces, and of the new one.
+// Names of arguments: of a patch, of the option to replace each occurrence, of the replaced text, and of its
+// replacement.
 var (
 	patches    = strings.Fields("input patch patchText")
 	everywhere = strings.Fields("replace_all replaceAll")

@@ -9,20 +9,21 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A FileChange is what a call does to a file if it succeeds.
+// A FileChange is the effect of a successful call on a file.
 type FileChange struct {
-	Path  string // as the call names it; of a command, relative to the folder in Dir
-	To    string // the new name of a file that is moved, else empty
-	Dir   string // the folder that a command changes to first, empty for none
+	Path  string // as the call names it; for a command, relative to the folder in Dir
+	To    string // the new name of a moved file, else empty
+	Dir   string // the folder to which a command changes first, empty for none
 	Whole bool   // Text is the whole new content
 	Adds  bool   // Text is appended
 	Text  string
 	Edits []Replacement
-	// Loose reports that what is written depends on more than the words of the call: a command line does it.
+	// Loose reports that the content depends on more than the words of the call, because a command line writes
+	// it.
 	Loose bool
 }
 
-// Changes returns what a call writes to files, in order; nothing for texts that only its result knows.
+// Changes returns what a call writes to files, in order; nothing for texts that only appear in its result.
 func (c *Call) Changes() []FileChange {
 	switch {
 	case c.Action == Run:
@@ -41,7 +42,7 @@ func (c *Call) Changes() []FileChange {
 		ch.Whole, ch.Text = true, text.Text()
 		return []FileChange{ch}
 	}
-	if source := c.Args.Get("new_source"); source.IsString() { // a cell of a notebook, whose lines are JSON
+	if source := c.Args.Get("new_source"); source.IsString() { // a notebook cell, whose lines are JSON
 		ch.Edits = []Replacement{{New: cellLines(source.Text())}}
 		ch.Loose = true
 		return []FileChange{ch}
@@ -52,10 +53,10 @@ func (c *Call) Changes() []FileChange {
 	return []FileChange{ch}
 }
 
-// contents are the names of the argument that is the content of a file.
+// contents are names of the argument with the content of a file.
 var contents = strings.Fields("content contents file_text fileText text")
 
-// cellLines spells the lines of a cell as a notebook has them.
+// cellLines spells the lines of a cell as in a notebook file.
 func cellLines(source string) string {
 	var b strings.Builder
 	for line := range strings.Lines(source) {
@@ -111,8 +112,8 @@ func patchChanges(patch string) (all []FileChange) {
 	return all
 }
 
-// scriptChanges reads what a command line writes as far as its words tell: texts that are redirected to a
-// file, in-place substitutions of sed, and patches for apply_patch.
+// scriptChanges reads what a command line writes, as far as its words reveal it: texts redirected to a file,
+// in-place substitutions by sed, and patches for apply_patch.
 func scriptChanges(script, dir string) (all []FileChange) {
 	if !strings.ContainsAny(script, ">|") && !strings.Contains(script, "sed ") && !strings.Contains(script, "<<") {
 		return nil
@@ -151,7 +152,7 @@ func scriptChanges(script, dir string) (all []FileChange) {
 	return all
 }
 
-// plain reports whether a statement runs once, where it stands.
+// plain reports whether a statement runs once, at its place.
 func plain(s *syntax.Stmt) bool {
 	switch s.Cmd.(type) {
 	case *syntax.CallExpr, *syntax.BinaryCmd, *syntax.Block, *syntax.Subshell:
@@ -162,7 +163,7 @@ func plain(s *syntax.Stmt) bool {
 
 // statementChanges returns what a simple command writes.
 func statementChanges(s *syntax.Stmt, words []string) (all []FileChange) {
-	said, known := "", false // what it prints
+	said, known := "", false // text that it prints
 	var to []FileChange
 	for _, r := range s.Redirs {
 		switch {
@@ -204,7 +205,7 @@ func statementChanges(s *syntax.Stmt, words []string) (all []FileChange) {
 	return all
 }
 
-// document returns the text of a here-document, as it stands if its mark is quoted.
+// document returns the text of a here-document, unexpanded if its delimiter is quoted.
 func document(r *syntax.Redirect) string {
 	var b strings.Builder
 	_, bare := r.Word.Parts[0].(*syntax.Lit)
@@ -270,8 +271,8 @@ func (c *Call) Succeeded(m *jsonl.Message) bool {
 	return !m.IsError.Truthy() && (!ok || code == 0) && !refused(string(text))
 }
 
-// refused reports whether a result that is not marked as an error is one: Codex answers a patch that is not
-// applied so.
+// refused reports whether a result that is not marked as an error is one: Codex reports a patch that does not
+// apply this way.
 func refused(text string) bool {
 	for _, begin := range [...]string{"apply_patch verification failed", "patch rejected", "execution error",
 		"failed to ", "aborted by user", "exec_command failed"} {

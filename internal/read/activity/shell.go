@@ -10,11 +10,11 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// A Script is what a command line runs.
+// A Script is the set of commands that a command line runs.
 type Script struct {
-	Commands []string // the significant ones in order, each once: the program and up to two words after it
-	Looks    bool     // it only looks for something, and fails if that is not there
-	last     []string // those whose status may be the status of the line, the likeliest last
+	Commands []string // significant commands in order, each once: the program and up to two words after it
+	Looks    bool     // it only searches for something, and fails without a match
+	last     []string // commands whose status may be the status of the line, the most likely last
 }
 
 // longestLine is the longest command line that is read as a shell's, in bytes: Linux passes no
@@ -33,12 +33,11 @@ func ReadScript(line string) Script {
 	return r.out
 }
 
-// marks are what stands around the words of an error. A colon within a word stays: lint:types.
+// marks surround the words of an error. A colon within a word stays: lint:types.
 const marks = ",;.!`'\"()[]:"
 
-// Failed returns which command failed if the line did: of those that may have ended it, the one
-// that the line about the error names best, or else the last. It is empty if no command of the
-// line is significant.
+// Failed returns the command that failed if the line did: among those that may have ended it, the one that the
+// error line names best, else the last. It is empty if no command of the line is significant.
 func (s *Script) Failed(errorLine string) (command string) {
 	said := map[string]bool{}
 	for word := range strings.FieldsSeq(errorLine) {
@@ -60,21 +59,21 @@ func (s *Script) Failed(errorLine string) (command string) {
 	return command
 }
 
-// A scriptReader collects the commands of a line. Its methods that read a part of it return the
-// commands whose status may be the status of that part.
+// A scriptReader collects the commands of a line. Methods that read a part of it return the commands whose
+// status may be that of the part.
 type scriptReader struct {
 	out       Script
 	parser    *syntax.Parser
 	finds     bool            // a finder runs
-	acts      bool            // another program than finders and harmless ones runs
+	acts      bool            // another program runs, neither finder nor harmless
 	known     map[string]bool // commands in out
 	functions map[string]*function
 	depth     int  // of scripts in arguments
-	strict    bool // after set -e any command may end the line
+	strict    bool // after set -e any command may end the script
 	foreign   bool // the text is in the language of another shell
 }
 
-// A function is a function of a script. It is read at its first call.
+// A function is a shell function. Its body is read at its first call.
 type function struct {
 	body *syntax.Stmt
 	read bool
@@ -121,8 +120,7 @@ func (s *shallow) Read(p []byte) (int, error) {
 	return s.Reader.Read(p)
 }
 
-// pieces reads a text that is not in the language of bash. The text of a here-document that may
-// not end is left out.
+// pieces reads a text that is not bash. It ignores the text of a here-document that may not end.
 func (r *scriptReader) pieces(text string) (last []string) {
 	defer func(was bool) { r.foreign = was }(r.foreign)
 	r.foreign = true
@@ -164,7 +162,7 @@ func cutKeywords(piece string) string {
 // separates reports whether a character separates commands, in most shells.
 func separates(c rune) bool { return strings.ContainsRune("\n\r;|&(){}", c) }
 
-// orEarlier returns the commands that end a list: those of a part, or else those of the part before it.
+// orEarlier returns the commands of a part, or if it has none, those of the part before it.
 func orEarlier(part, earlier []string) []string {
 	if len(part) > 0 {
 		return part
@@ -230,7 +228,7 @@ func (r *scriptReader) statement(s *syntax.Stmt) (last []string) {
 		return r.statement(c.Stmt)
 	case nil:
 		return nil
-	default: // tests, arithmetic, declarations: only what they substitute runs
+	default: // tests, arithmetic, declarations: they only run substitutions
 		return r.substitutions(c)
 	}
 }
@@ -268,7 +266,7 @@ func (r *scriptReader) conditional(c *syntax.IfClause) (last []string) {
 	return orEarlier(last, condition)
 }
 
-// substitutions reads the commands whose output stands in a node, such as $(git rev-parse HEAD).
+// substitutions reads the commands in substitutions of a node, such as $(git rev-parse HEAD).
 func (r *scriptReader) substitutions(node syntax.Node) (last []string) {
 	if isNil(node) {
 		return nil
@@ -293,8 +291,8 @@ func isNil(node syntax.Node) bool {
 	return node == nil || ok && word == nil
 }
 
-// simple reads a command with its arguments. What a significant command substitutes is only an
-// argument; but x=$(make) runs make.
+// simple reads a command with its arguments. Substitutions of a significant command are only arguments; but
+// x=$(make) runs make.
 func (r *scriptReader) simple(c *syntax.CallExpr) (last []string) {
 	if len(c.Args) > 0 {
 		last = r.arguments(c)
@@ -334,7 +332,7 @@ func isErrexit(option string) bool {
 	return option == "errexit" || strings.HasPrefix(option, "-") && strings.Contains(option, "e")
 }
 
-// call reads a command by its words, those of it that it runs itself included.
+// call reads a command by its words, including commands that it runs itself.
 func (r *scriptReader) call(words []string) []string {
 	for len(words) > 0 && (isAssignment(words[0]) || words[0] == "") {
 		words = words[1:]
@@ -362,8 +360,8 @@ func (r *scriptReader) call(words []string) []string {
 	return []string{name}
 }
 
-// text returns what a word is before expansion. It has $NAME for parameters, "$()" for the output
-// of commands and "$" for the rest.
+// text returns a word before expansion. It has $NAME for parameters, "$()" for command substitutions and "$"
+// for the rest.
 func text(parts []syntax.WordPart) string {
 	var b strings.Builder
 	for _, part := range parts {

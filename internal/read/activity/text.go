@@ -58,11 +58,10 @@ func (o Outcome) String() string {
 	return [...]string{"ok", "error", "blocked", "skipped", "aborted", "unanswered"}[o]
 }
 
-// OutcomeOf returns the outcome of a call from its result. A file does not record why a result
-// is an error, so it depends on pi's texts: pi skips calls after a message that the user has
-// queued, gives a hook's reason or its own words for what a hook blocks, and its tools end with
-// a note when aborted. A result that only states that there is none was made up for an
-// unanswered call. Claude Code has a sentence for a call that the user did not let run.
+// OutcomeOf returns the outcome of a call from its result. Files do not record why a result is an error, so it
+// depends on pi's texts: pi skips calls after a queued user message, reports a hook's reason or its own words
+// for a blocked call, and its tools end with a note when aborted. A result that only reports its own absence
+// was made up for an unanswered call. Claude Code has a sentence for a call that the user rejected.
 func OutcomeOf(isError bool, text string) Outcome {
 	if !isError {
 		return OK

@@ -1,21 +1,19 @@
-// Package chat is what dialects share whose lines are messages in the order in which they were
-// sent, after a line about the session. Such a dialect is a table and a function that reads a
-// line.
+// Package chat is shared by dialects whose lines are messages in the order in which they were sent, after a
+// line about the session. Such a dialect is a Format and a function that reads a line.
 //
 // # Reading
 //
-// One function reads the line about the session, one turns a line into messages, in one pass of a
-// cursor into reused lists. Entries made of the same lines, such as an answer and its results, are
-// made together (dialect.Source.Entries), and a reader keeps them for the next one; for a line with
-// many results, they are made one by one from the blocks read (dialect.Source.Again). Kinds are named
-// in the pass that validates a line (dialect.Dialect.Scan), so only other lines are read twice. The
-// tools that a line calls are kept for the results that follow (dialect.Source.Keep).
+// One function reads the line about the session, one turns a line into messages, in one pass of a cursor into
+// reused lists. Entries made from the same lines, such as an answer and its results, are made together
+// (dialect.Source.Entries), and a reader keeps them for the next one; for a line with many results, they are
+// made one by one from the blocks read (dialect.Source.Again). The pass that validates a line also finds its
+// kind (dialect.Dialect.Scan), so only other lines are read twice. The tools that a line calls are kept for the
+// results that follow (dialect.Source.Keep).
 //
-// The package marks records without usage, gives a result the line of its call, and writes entries.
-// Other content of a line, and entries that no message makes, are two fields of the table
-// (Format.Other, Format.Make). A line without an id gets its CRC-32C, which stays the same when the
-// agent rewrites its file with fewer lines. A list of messages beside a document is a base that may be
-// missing.
+// The package marks records without usage, gives a result the line of its call, and writes entries. Two
+// functions of the Format handle other content of a line, and entries without a message (Format.Other,
+// Format.Make). A line without an id gets its CRC-32C, which stays the same when the agent rewrites its file
+// with fewer lines. A list of messages beside a document is a base that may be missing.
 package chat
 
 import (
@@ -31,60 +29,59 @@ import (
 	"ctxtool/sessionfmt/rule"
 )
 
-// A Format is how the lines of such a dialect read.
+// A Format describes the lines of such a dialect.
 type Format struct {
-	// About returns what a line says about the session. ok is false for all other lines.
+	// About returns what a line tells about the session; ok is false for all other lines.
 	About func(line jsonl.Value) (a About, ok bool)
-	// Read appends the messages that a line holds to r.Said, in order: an answer and the results
-	// of its calls, for example. A line without any is one of unknown type. It also sets what r
-	// has of the line.
+	// Read appends the messages of a line to r.Said, in order, for example an answer and the results of its
+	// calls. A line without messages is of unknown type. It also sets the other fields of r for the line.
 	Read func(r *Reader, line jsonl.Value)
-	// Signed are rules that answers with thoughts or calls need: of their signatures.
+	// Signed are the rules for the signatures of answers with thinking or calls.
 	Signed rule.Set
-	Sums   bool // a line without an id has its sum as one
-	// Other is what a line is that is neither, where it is known; nil if all are.
+	Sums   bool // a line without an id gets its checksum as one
+	// Other returns the code of a line that is neither; nil if there are none.
 	Other func(p *jsonl.Picked) (h dialect.Head, known bool)
-	// Make makes the entries of a kind that no message makes.
+	// Make makes the entries of a kind without a message.
 	Make map[jsonl.Kind]func(f *Format, s *dialect.Source)
 }
 
-// A Reader holds what is read of a line. It is reused for one line after the other.
+// A Reader holds what was read from a line. It is reused for each line.
 type Reader struct {
 	Said   []Said
-	Calls  []Call // of an answer that holds its results, while it is read
-	Native bool   // what the agent sends is asked for
+	Calls  []Call // the answer to which results belong, while it is read
+	Native bool   // the native form is requested
 
-	ID, Stamp jsonl.Value // of the line
-	Ref       jsonl.Value // the id of the line that it follows, where lines name theirs
-	Group     jsonl.Value // what the arranger needs, see [dialect.Head]
-	Rules     rule.Set    // that the content needs besides those of its blocks
-	Else      bool        // the line may be something else than its messages
+	ID, Stamp jsonl.Value // id of the line
+	Ref       jsonl.Value // id of the line that it follows, if lines name it
+	Group     jsonl.Value // value for the arranger, see [dialect.Head]
+	Rules     rule.Set    // rules of the content, besides those of its blocks
+	Else      bool        // the line may be more than its messages
 
 	jsonl.Cursor
-	own  []jsonl.Block // of a message that is being read
-	kept []jsonl.Block // of the others
+	own  []jsonl.Block // blocks of the message that is being read
+	kept []jsonl.Block // blocks of the others
 	used jsonl.Usage
-	to   *dialect.Source // keeps texts that are not in the line
-	none dialect.Source  // to, where the line is only looked at
+	to   *dialect.Source // texts that are not in the line
+	none dialect.Source  // receives the code if the line is only classified
 }
 
-// Looks reports whether the line is only looked at: nothing is made of it.
+// Looks reports whether the line is only classified, and nothing is made of it.
 func (r *Reader) Looks() bool { return r.to == &r.none }
 
-// To is who the request asks that what is sent is for.
+// To returns the model for which the native form is requested.
 func (r *Reader) To() rule.Asked { return r.to.To }
 
-// Own appends a block to those of the message that is being read.
+// Own appends a block to the message that is being read.
 func (r *Reader) Own(b jsonl.Block) { r.own = append(r.own, b) }
 
-// Take returns the blocks of the message that was read, after those that come first in it.
+// Take returns the blocks of the message that was read, after those in first.
 func (r *Reader) Take(first ...jsonl.Block) []jsonl.Block {
 	r.own = slices.Insert(r.own, 0, first...)
 	return r.own[:len(r.own):len(r.own)]
 }
 
-// Spoken returns the blocks of an answer: its thoughts, its text and its calls, which are the
-// message that was read. Empty texts have none.
+// Spoken returns the blocks of an answer: thinking, text and calls, of the message that was read. It omits
+// empty texts.
 func (r *Reader) Spoken(text jsonl.String, thoughts ...jsonl.String) []jsonl.Block {
 	var first [3]jsonl.Block
 	n := 0
@@ -101,20 +98,20 @@ func (r *Reader) Spoken(text jsonl.String, thoughts ...jsonl.String) []jsonl.Blo
 	return r.Take(first[:n]...)
 }
 
-// Keep returns a content of one block, beside those of the message that is being read.
+// Keep returns a content of one block, separate from the message that is being read.
 func (r *Reader) Keep(b jsonl.Block) []jsonl.Block {
 	r.kept = append(r.kept, b)
 	n := len(r.kept)
 	return r.kept[n-1 : n : n]
 }
 
-// Join returns a string of parts as they are spelled.
+// Join joins strings as spelled to one string.
 func (r *Reader) Join(parts ...[]byte) jsonl.String { return r.to.Make(parts...).Spelled() }
 
 // Stringify returns the JSON of a value as a string that is valid as long as what is made of the line.
 func (r *Reader) Stringify(v jsonl.Value) jsonl.String { return r.to.Stringify(&r.Cursor, v) }
 
-// Used returns the usage of an answer, of which a line has one.
+// Used returns the usage of the answer; a line has at most one.
 func (r *Reader) Used(u jsonl.Usage) *jsonl.Usage {
 	r.used = u
 	return &r.used
@@ -122,8 +119,7 @@ func (r *Reader) Used(u jsonl.Usage) *jsonl.Usage {
 
 var readers = sync.Pool{New: func() any { return new(Reader) }}
 
-// read reads a line, for a source or to look at it. done has to follow when what it returns is no
-// longer used.
+// read reads a line, for a source or to classify it. The caller must call done afterwards.
 func (f *Format) read(line jsonl.Value, to *dialect.Source) *Reader {
 	r := readers.Get().(*Reader)
 	if r.to = to; to == nil {
@@ -151,11 +147,11 @@ func (r *Reader) done() {
 type Call struct {
 	ID, Name, Args, Failure, Status, Time jsonl.Value
 	Result                                jsonl.String
-	Blocks                                []jsonl.Block // of the result
-	Failed                                bool          // a part of the result says so
+	Blocks                                []jsonl.Block // id of the result
+	Failed                                bool          // a part of the result marks it as an error
 }
 
-// An About is what a header tells. Absent values are nil.
+// An About is the content of a header. Absent values are nil.
 type About struct{ ID, CWD, Time, Parent, Title jsonl.Value }
 
 // A Said is a message of a line.
@@ -163,18 +159,18 @@ type Said struct {
 	// Kind is System, User, Assistant, ToolResult or Custom; CustomEntry for a message that is not
 	// sent, and ChildUsage for the usage of a whole turn, which the answer before it ends.
 	Kind   jsonl.Kind
-	Type   string // of a Custom or CustomEntry
+	Type   string // type of a Custom or CustomEntry
 	Time   jsonl.Value
 	Blocks []jsonl.Block
 
-	Call, Tool jsonl.Value // of a result: the id of its call and the tool, nil if another line has it
-	Failed     bool        // of a result
-	Untold     bool        // of a result: the agent does not record whether it failed
+	Call, Tool jsonl.Value // for a result: the id of its call and the tool, nil if another line has it
+	Failed     bool        // for a result
+	Untold     bool        // for a result: the agent does not record whether it failed
 
-	Provider, Model jsonl.Value // of an answer
+	Provider, Model jsonl.Value // for an answer
 	Usage           *jsonl.Usage
 
-	Native []byte // what the agent sends for it, an array without its brackets
+	Native []byte // its native form, an array without its brackets
 }
 
 // Text returns a block with a text, which is a string or null.
@@ -198,7 +194,7 @@ func Result(v jsonl.String) jsonl.Block {
 	return Text(Quoted(v.AppendMinified(nil)))
 }
 
-// Quoted returns a text as a string.
+// Quoted returns a text as a JSON string.
 func Quoted(text []byte) jsonl.String { return jsonl.Value(jsonl.AppendQuoted(nil, text)).Spelled() }
 
 // Dialect completes a dialect whose lines have a format.
@@ -214,24 +210,24 @@ func Dialect(d dialect.Dialect, f Format) dialect.Dialect {
 	return d
 }
 
-// What a line is: a code for each kind of message, for lines that have one only, and for each
-// number of results, up to mostResults, after an answer with calls or alone. Dialects may use
-// those from theirs on.
+// Codes of lines: one for each kind of message, for lines with a single message, and for each number of
+// results, up to mostResults, after an answer with calls or alone. Dialects have their own codes from theirs
+// on.
 const (
 	about   dialect.Code = dialect.First + iota
-	titled               // about, with a title
+	titled               // about the session, with a title
 	several              // other messages
-	single               // plus the message's kind
+	single               // plus the kind of the message
 	calling dialect.Code = 0x40
 	results dialect.Code = 0x60
 
 	mostResults = 0x1f
 
-	theirs dialect.Code = 0x80 // and above: of a dialect, which a list of messages does not have
+	theirs dialect.Code = 0x80 // and above: a dialect's own, which a list of messages does not have
 )
 
-// WithoutResults returns the code of an answer whose results a line after it has again, which counts: any other
-// code as it is.
+// WithoutResults returns the code of an answer whose results another line repeats; any other code is returned
+// unchanged.
 func WithoutResults(code, next dialect.Code) dialect.Code {
 	if n := code - calling; IsMessage(code) && code > calling && code < results && next == results+n {
 		return calling
@@ -242,13 +238,12 @@ func WithoutResults(code, next dialect.Code) dialect.Code {
 // IsMessage reports whether a line has messages.
 func IsMessage(code dialect.Code) bool { return code >= several && code < theirs }
 
-// Answers reports whether a line has an answer, and nothing else.
+// Answers reports whether a line has an answer and nothing else.
 func Answers(code dialect.Code) bool {
 	return code == calling || code == single+dialect.Code(jsonl.Assistant)
 }
 
-// KindOf returns the kind of the message that a line begins with, Unknown if it has several of other kinds than
-// results.
+// KindOf returns the kind of the message with which a line begins, Unknown if it has several besides results.
 func KindOf(code dialect.Code) jsonl.Kind {
 	switch {
 	case !IsMessage(code) || code == several:
@@ -307,8 +302,8 @@ func (f *Format) head(p *jsonl.Picked) dialect.Head {
 	return dialect.Head{Code: dialect.Unknown, ID: p.ID}
 }
 
-// sum returns the id of a line that has none: its CRC-32C, in hex. It stays the same when an agent writes its
-// file again with less before the line. Newlines of a document do not count, nor the white space around them.
+// sum returns the id of a line without one: its CRC-32C, in hex. It stays the same when an agent rewrites its
+// file with fewer lines before it. It ignores newlines of a document and the white space around them.
 func sum(line jsonl.Value) jsonl.Value {
 	crc := uint32(0)
 	for part := range bytes.Lines(line) {
@@ -349,17 +344,16 @@ func isCall(b jsonl.Block) bool { return b.Kind == jsonl.CallBlock }
 // An Arranger makes the entries of messages in order.
 type Arranger struct {
 	f     Format
-	begun bool           // there is a header
-	asked bool           // there is an entry
-	other bool           // messages stand in another file, which wins
-	calls []dialect.Span // the last line with calls, or none
+	begun bool           // the header was added
+	asked bool           // an entry was added
+	other bool           // messages are in another file, which takes precedence
+	calls []dialect.Span // the last line with calls, if any
 }
 
 // NewArranger returns an arranger of lines of a format.
 func NewArranger(f Format) *Arranger { return &Arranger{f: f} }
 
-// Begin adds the header before the first line, which may be about the session: some files have
-// only messages.
+// Begin adds the header before the first line, which may be about the session: some files only have messages.
 func (a *Arranger) Begin(t dialect.Tree, l *dialect.Line) {
 	if a.begun {
 		return
@@ -409,15 +403,15 @@ func (a *Arranger) several(t dialect.Tree, l *dialect.Line) {
 	}
 }
 
-// results adds that many results.
+// results adds n results.
 func (a *Arranger) results(t dialect.Tree, l *dialect.Line, n dialect.Code) {
 	for range n {
 		a.add(t, l, jsonl.ToolResult)
 	}
 }
 
-// add adds a message. Only the first entry can be the prompt. A result has the line with its
-// call, if that is another one.
+// add adds a message. Only the first entry can be the prompt. A result includes the line of its call, if that
+// is another one.
 func (a *Arranger) add(t dialect.Tree, l *dialect.Line, kind jsonl.Kind) {
 	if kind == jsonl.System && a.asked {
 		kind = jsonl.Custom

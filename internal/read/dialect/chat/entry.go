@@ -59,7 +59,7 @@ func (f *Format) messages(s *dialect.Source) {
 		m, kind := &r.Said[k], r.Said[k].Kind
 		if k == s.Part {
 			kind = s.Kind
-		} else if kind == jsonl.ChildUsage { // it names its parent
+		} else if kind == jsonl.ChildUsage { // lines name their parent
 			break
 		}
 		if m.Kind == jsonl.ToolResult && m.Tool == nil {
@@ -72,7 +72,7 @@ func (f *Format) messages(s *dialect.Source) {
 			e.SetText("customType", m.Type)
 			e.Set("data", s.Lines[0])
 		case jsonl.ChildUsage:
-			rest := *m.Usage // besides the answer's own, whose cost is not told
+			rest := *m.Usage // besides the answer's own usage; its cost is unknown
 			rest.Input -= r.Said[k-1].Usage.Input
 			e.SetText("targetId", string(s.Parent))
 			e.Set("childUsage", usage(s, &rest))
@@ -86,7 +86,7 @@ func (f *Format) messages(s *dialect.Source) {
 	}
 }
 
-// Each makes entries that have the messages of a line, as long as more returns one for a message.
+// Each makes an entry for each message of a line, as long as more returns one.
 func (f *Format) Each(s *dialect.Source, line jsonl.Value, entry func(m *Said) *dialect.Entry) {
 	r := f.read(line, s)
 	defer r.done()
@@ -97,7 +97,7 @@ func (f *Format) Each(s *dialect.Source, line jsonl.Value, entry func(m *Said) *
 	}
 }
 
-// tool returns the tool of a call of the second line, absent for no line.
+// tool returns the tool of a call on line 2 of the source, absent if there is none.
 func (f *Format) tool(s *dialect.Source, call jsonl.Value) jsonl.Value {
 	if len(s.Lines) < 2 {
 		return nil
@@ -115,7 +115,7 @@ func (f *Format) tool(s *dialect.Source, call jsonl.Value) jsonl.Value {
 	return name
 }
 
-// To adds a message to an entry, as one of a kind.
+// To adds a message of a kind to an entry.
 func (m *Said) To(s *dialect.Source, e *dialect.Entry, kind jsonl.Kind) {
 	to := e.Message(kind)
 	switch kind {
@@ -153,7 +153,7 @@ func (m *Said) To(s *dialect.Source, e *dialect.Entry, kind jsonl.Kind) {
 // usage returns a usage, with its cost if that is recorded.
 func usage(s *dialect.Source, u *jsonl.Usage) jsonl.Value {
 	var cost jsonl.Value
-	if u.Cost.Known && math.IsInf(u.Cost.Total, 0) { // as implausible, and JSON
+	if u.Cost.Known && math.IsInf(u.Cost.Total, 0) { // as implausible as a negative number, and valid JSON
 		cost = jsonl.Value("1e999")
 	} else if u.Cost.Known {
 		cost = strconv.AppendFloat(nil, u.Cost.Total, 'f', -1, 64)

@@ -7,17 +7,17 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A within is the answer that later lines after an entry may still belong to.
+// A within is the answer to which later lines after an entry may still belong.
 type within struct {
 	answer int32 // -1 after a prompt, which ends an answer
-	apart  bool  // what tools returned stands between
+	apart  bool  // results of tools follow it
 }
 
 // betweenRequests separates the two parts of an answer's name.
 const betweenRequests = '\n'
 
-// answerName names an answer by its message and, where the line has one, by its request: a gateway may give
-// every message the same id. It is absent where a line has neither.
+// answerName identifies an answer by its message and, if the line has one, its request: a gateway may give
+// every message the same id. It is absent if a line has neither.
 func answerName(message, request jsonl.Value) jsonl.Value {
 	id, by := message.Inside(), request.Inside()
 	if !request.IsString() || len(by) == 0 {
@@ -31,8 +31,8 @@ func answerName(message, request jsonl.Value) jsonl.Value {
 	return append(append(name, by...), '"')
 }
 
-// around returns what a new entry stands within: its line follows the one that it names, which may be a line of
-// an answer before results that the tree has between the two.
+// around returns the answer to which a new entry belongs: its line follows the named one, which may be a line
+// of the answer before results that the tree has in between.
 func (a *arranger) around(l *dialect.Line, code dialect.Code, up int32) within {
 	switch code {
 	case result, results, note, microcompact, snip:
@@ -43,7 +43,7 @@ func (a *arranger) around(l *dialect.Line, code dialect.Code, up int32) within {
 	return within{answer: -1}
 }
 
-// before returns what the line stands within that a line names as its parent; up is the entry before it.
+// before returns the answer to which a line belongs that is named as a parent; up is the entry before it.
 func (a *arranger) before(l *dialect.Line, up int32) within {
 	if to, ok := a.lead(l.Ref); ok {
 		up = to.entry
@@ -54,8 +54,8 @@ func (a *arranger) before(l *dialect.Line, up int32) within {
 	return a.entries.At(up).within
 }
 
-// begun returns the answer that a line continues, -1 for none: one of the same name, where nothing else than its
-// lines, what its calls returned, and notes of the program stand between.
+// begun returns the answer that a line continues, -1 for none: one of the same name, followed only by its own
+// lines, results of its calls, and notes of the program.
 func (a *arranger) begun(t dialect.Tree, l *dialect.Line, side int) int32 {
 	in := a.before(l, a.tail[side])
 	if in.answer < 0 || a.entries.At(in.answer).name != dialect.Key(l.Group) {
@@ -67,9 +67,9 @@ func (a *arranger) begun(t dialect.Tree, l *dialect.Line, side int) int32 {
 	return in.answer
 }
 
-// mayContinue reports whether the usage and the end of a line can be those of the answer that it may continue.
-// An answer ends in one way, and has results only if it calls tools. Where no request tells them apart, the next
-// answer is known by its longer prompt from a call that was written while tools already ran.
+// mayContinue reports whether the usage and the end of a line can belong to the answer that it may continue. An
+// answer has one stop reason, and has results only if it calls tools. If no request distinguishes them, the
+// next answer has a longer prompt than a call that was written while tools already ran.
 func (a *arranger) mayContinue(t dialect.Tree, in within, l *dialect.Line) bool {
 	last := a.entries.At(in.answer).last
 	var was ending
@@ -88,13 +88,13 @@ func (a *arranger) mayContinue(t dialect.Tree, in within, l *dialect.Line) bool 
 	return !in.apart || was.stop == "" || was.stop == "tool_use"
 }
 
-// An ending is what a line of an answer says of the whole of it.
+// An ending is what one line tells about a whole answer.
 type ending struct {
-	prompt int64  // tokens
-	stop   string // empty where it is not known
+	prompt int64  // prompt tokens
+	stop   string // stop reason; empty if unknown
 }
 
-// endingOf is that of a line, of which it takes what is skimmed.
+// endingOf returns the ending on a line, from its skimmed values.
 func endingOf(line []jsonl.Value) ending {
 	if len(line) == 0 {
 		return ending{}
@@ -103,8 +103,8 @@ func endingOf(line []jsonl.Value) ending {
 	return ending{u.Prompt(), line[skimStop].Text()}
 }
 
-// finished takes another line of an answer. It counts those that were written before they
-// ended: the last line tells.
+// finished takes another line of an answer, and counts lines that were written before the answer ended: only
+// the last line is final.
 func (a *arranger) finished(e int32, l *dialect.Line) {
 	loose := l.Code&unfinished != 0
 	switch was := a.entries.At(e).loose; {

@@ -9,74 +9,74 @@ import (
 	"ctxtool/sessionfmt/rule"
 )
 
-// An arranger makes the entries of a transcript. Lines of one answer are one entry, and the
-// results of its calls follow it in the order of the file, whichever line they name as their
-// parent: so what the program held in memory is on the path.
+// An arranger makes the entries of a transcript. Lines of one answer are one entry, and the results of its
+// calls follow it in file order, whichever line they name as their parent: so the path has what the program
+// held in memory.
 type arranger struct {
-	// By the hash of what names them, so that a long session has no texts in memory: links by uuid,
-	// and the last result of each call.
+	// Keyed by hashes, so that a long session keeps no texts in memory: links by uuid, and the last result of
+	// each call.
 	at      map[uint64]link
 	results map[uint64]int32
-	near    link // where the last id leads that was taken
+	near    link // link of the last id that was taken
 	nearID  []byte
-	entries dialect.Chunks[entry] // by their number
-	tail    [2]int32              // the last entry, and the last one of a sidechain; none where below 0
-	forked  link                  // where a sub-agent's own records begin, after the context of its parent
-	last    link                  // the last one of the file itself, where it continues another
+	entries dialect.Chunks[entry] // by number
+	tail    [2]int32              // the last entry, and the last one of a sidechain; negative for none
+	forked  link                  // first record of a sub-agent's own, after the context of its parent
+	last    link                  // last entry of the file itself, if it continues another
 
 	early []*dialect.Line // attachments that wait for their parent, see Next
 
-	sent [2]sent // of the file, and of its sidechain
-	// Of recorded requests, their prompts and tools by what names them, and those that wait for an answer.
+	sent [2]sent // last line of the file, and of its sidechain
+	// Recorded requests: prompts and tools by name, and requests that wait for an answer.
 	shapes map[string]dialect.Span
 	asked  []asked
-	held   *compaction // one that waits for its summary
+	held   *compaction // a compaction that waits for its summary
 
 	recorded link // the leaf that last-prompt names
-	pinned   bool // and the user chose
+	pinned   bool // and that the user chose
 
 	cut      int32           // the last compaction, if it kept messages; else 0
-	replaced map[string]bool // the calls whose results have another text
+	replaced map[string]bool // calls whose results were replaced
 
 	first    *dialect.Line
-	headless *dialect.Line // the first record, if its parent is missing and it is not known why
-	dropped  int64         // tokens that compactions in the file dropped
-	lost     finding       // of the parent of the line at hand
+	headless *dialect.Line // the first record, if its parent is missing for an unknown reason
+	dropped  int64         // tokens that compactions in the file removed
+	lost     finding       // link of the current line's parent
 	titled   dialect.Code
 	about    []dialect.Span // lines about the session
-	bridge   []dialect.Span // likewise, the last one of its kind
+	bridge   []dialect.Span // the last line about the session of each kind
 
-	calls     []dialect.Span // of sub-agents: the last line of each answer
-	delegated map[string]int // places in calls
+	calls     []dialect.Span // for sub-agents: the last line of each answer
+	delegated map[string]int // indexes in calls
 
 	title *dialect.Line
 	loose int  // answers whose last line was written before they ended
 	based bool // the file continues another
 }
 
-// A finding is one that is to be reported.
+// A finding is a finding to report at the end.
 type finding struct{ code, text string }
 
-// A link is where an id leads: to an entry, and to the line itself.
+// A link maps an id to an entry, and to the line itself.
 type link struct {
 	entry int32 // -1 for none: what follows is a root
 	at    dialect.Span
 }
 
-// An entry is what the arranger knows of one.
+// An entry is the arranger's state of an entry.
 type entry struct {
-	// Of an answer, the offsets of its last line, and of its last one on the parent chain, bytes.
+	// For an answer, the offsets of its last line, and of its last one on the parent chain, bytes.
 	last, upto int64
 	parent     int32
-	of         int32 // of a result, the answer that it belongs to; of an answer itself; else -1
-	end        int32 // what its children follow: of an answer, its last result so far; else itself, or edits
+	of         int32 // for a result, its answer; for an answer, itself; else -1
+	end        int32 // the entry that its children follow: for an answer, its last result so far; else itself, or edits
 	code       dialect.Code
-	walked     bool // another entry than a result names it as its parent
-	resumed    bool // the session was resumed here, and loaded by the parent chain
+	walked     bool // an entry other than a result names it as its parent
+	resumed    bool // the session was resumed here, loading only the parent chain
 	loose      bool
-	keptBy     int32  // the first compaction that kept the message, 0 for none
+	keptBy     int32  // the first compaction that kept the message; 0 for none
 	within            // see answer.go
-	name       uint64 // of an answer, the hash of what names it
+	name       uint64 // for an answer, the hash of its name
 }
 
 func newArranger() dialect.Arranger {
@@ -89,7 +89,7 @@ func newArranger() dialect.Arranger {
 	}
 }
 
-// put has an id lead to a link.
+// put maps an id to a link.
 func (a *arranger) put(id []byte, to link) {
 	a.at[dialect.Key(id)] = to
 	a.near, a.nearID = to, append(a.nearID[:0], id...)
@@ -98,7 +98,7 @@ func (a *arranger) put(id []byte, to link) {
 // find returns the link of the line with an id.
 func (a *arranger) find(id jsonl.Value) (to link, ok bool) { return a.lead([]byte(id.Text())) }
 
-// lead is find for a text. A message that a compaction kept is part of that.
+// lead is find for a text. A message that a compaction kept belongs to the compaction.
 func (a *arranger) lead(id []byte) (to link, ok bool) {
 	if to, ok = a.near, len(id) > 0 && bytes.Equal(id, a.nearID); !ok {
 		to, ok = a.at[dialect.Key(id)]
@@ -133,7 +133,7 @@ func (a *arranger) take(t dialect.Tree, l *dialect.Line) {
 		a.replace(t, l)
 	case code == about && l.Own:
 		a.about = append(a.about, l.At)
-	case code == bridged && l.Own: // written again and again, and the last one counts
+	case code == bridged && l.Own: // written repeatedly; the last one counts
 		a.bridge = append(a.bridge[:0], l.At)
 	case code == costs && l.Own:
 		line := t.Read(l.At)
@@ -152,7 +152,7 @@ func (a *arranger) take(t dialect.Tree, l *dialect.Line) {
 	}
 }
 
-// chain takes a record of the chain. One that a compaction waits for is part of that.
+// chain takes a record of the chain. A record that a compaction waits for belongs to the compaction.
 func (a *arranger) chain(t dialect.Tree, l *dialect.Line, code dialect.Code, side int) {
 	if a.entries.Len() == 0 {
 		a.begin(t, l)
@@ -165,7 +165,7 @@ func (a *arranger) chain(t dialect.Tree, l *dialect.Line, code dialect.Code, sid
 		if a.held.takes(l, code) {
 			return
 		}
-		if before, is := a.held.missing[string(l.ID)]; is { // it comes late, as what it was
+		if before, is := a.held.missing[string(l.ID)]; is { // it comes late, unchanged
 			late := *l
 			late.Ref = []byte(before)
 			a.record(t, &late, code, side)
@@ -180,7 +180,7 @@ func (a *arranger) chain(t dialect.Tree, l *dialect.Line, code dialect.Code, sid
 	}
 }
 
-// record takes a record that is no compaction.
+// record takes a record other than a compaction.
 func (a *arranger) record(t dialect.Tree, l *dialect.Line, code dialect.Code, side int) {
 	if code == answer {
 		if e := a.begun(t, l, side); e >= 0 {
@@ -207,14 +207,14 @@ func (a *arranger) record(t dialect.Tree, l *dialect.Line, code dialect.Code, si
 	if code == delegated && l.Own {
 		a.delegate(l)
 	}
-	if code == progress || code == delegated { // a link, and nothing else
+	if code == progress || code == delegated { // only a link
 		a.put(l.ID, above)
 		return
 	}
 	if up >= 0 && code != result && code != results {
 		a.walk(up, above.at.Off)
 	}
-	if code == user && len(l.Group) > 0 && a.tail[0] < 0 { // what comes before it is the parent's
+	if code == user && len(l.Group) > 0 && a.tail[0] < 0 { // what precedes it belongs to the parent session
 		for e := 1; e < int(a.entries.Len()); e++ {
 			t.Copied(e)
 		}
@@ -251,8 +251,8 @@ func (a *arranger) delegate(l *dialect.Line) {
 	a.calls = append(a.calls, l.At)
 }
 
-// fork takes the head of a sub-agent that begins with the context of its parent, as that was when a
-// record was the last. What the parent got later, results of that record's calls too, is not in it.
+// fork takes the head of a sub-agent that begins with its parent's context, as it was at a record. It excludes
+// anything the parent got later, including results of that record's calls.
 func (a *arranger) fork(t dialect.Tree, l *dialect.Line) {
 	to, ok := a.lead(l.Ref)
 	if !ok {
@@ -269,8 +269,8 @@ func (a *arranger) fork(t dialect.Tree, l *dialect.Line) {
 	}
 }
 
-// walk marks the parent chain: an entry that another one names as its parent, and of an answer
-// how many of its lines are on the chain, up to the one named, or whose result is.
+// walk marks the parent chain: entries that others name as their parent, and for an answer how many of its
+// lines are on the chain, up to the one that is named, or whose result is.
 func (a *arranger) walk(up int32, off int64) {
 	e := a.entries.At(up)
 	e.walked = true
@@ -280,7 +280,7 @@ func (a *arranger) walk(up int32, off int64) {
 	e.upto = max(e.upto, off)
 }
 
-// kinds are those of entries that one line makes.
+// kinds are the kinds of the entries that one line makes.
 var kinds = map[dialect.Code]jsonl.Kind{
 	user: jsonl.User, summary: jsonl.User, note: jsonl.Custom, command: jsonl.Custom, attachment: jsonl.Custom,
 	unsent: jsonl.CustomEntry,
@@ -315,7 +315,7 @@ func (a *arranger) add(t dialect.Tree, kind jsonl.Kind, l *dialect.Line, up int3
 	return e
 }
 
-// follow makes an entry the one that a line's id leads to.
+// follow maps a line's id to an entry.
 func (a *arranger) follow(l *dialect.Line, e int32, side int) {
 	if len(l.ID) > 0 {
 		a.put(l.ID, link{e, l.At})
@@ -326,7 +326,7 @@ func (a *arranger) follow(l *dialect.Line, e int32, side int) {
 	}
 }
 
-// end returns where a child of an entry goes: of an answer and its results, after all of them.
+// end returns the entry that a new child follows: for an answer and its results, the last of them.
 func (a *arranger) end(up int32) int32 {
 	if up < 0 {
 		return up
@@ -334,7 +334,7 @@ func (a *arranger) end(up int32) int32 {
 	return a.ending(up).end
 }
 
-// ending returns the entry that knows the end of another one: of a result, its answer.
+// ending returns the entry that stores the end of another one: for a result, its answer.
 func (a *arranger) ending(e int32) *entry {
 	if of := a.entries.At(e).of; of >= 0 {
 		e = of
@@ -342,9 +342,9 @@ func (a *arranger) ending(e int32) *entry {
 	return a.entries.At(e)
 }
 
-// parent leads to the entry that a line names as its parent. Where that is not in the file, the
-// line before is taken: the program had it. Where a compaction that kept messages removed it,
-// the messages kept are taken, as in a resume.
+// parent returns the link that a line names as its parent. If that is not in the file, the line before is
+// taken, since the program had it in memory. If a compaction that kept messages removed it, the kept messages
+// are taken, as in a resume.
 func (a *arranger) parent(l *dialect.Line, side int) link {
 	if len(l.Ref) == 0 && l.Own && side == 1 {
 		return a.forked
@@ -367,8 +367,7 @@ func (a *arranger) parent(l *dialect.Line, side int) link {
 	return link{entry: a.tail[side]}
 }
 
-// repeated handles a record with a uuid that occurred before: its value counts, and the
-// position of the first.
+// repeated handles a record whose uuid occurred before: the last value counts, at the first position.
 func (a *arranger) repeated(t dialect.Tree, l *dialect.Line, had link) {
 	if had.entry < 0 || a.entries.At(had.entry).code != l.Code&codeMask {
 		return // of a message that a compaction kept
@@ -378,7 +377,7 @@ func (a *arranger) repeated(t dialect.Tree, l *dialect.Line, had link) {
 	t.Report("repeated", l, "a record of the same uuid comes before: it has that place, and this value")
 }
 
-// result adds what tools returned, with the line that called the first of them.
+// result adds the results of tools, with the line that called the first of them.
 func (a *arranger) result(t dialect.Tree, l *dialect.Line, above link, side int) {
 	var of []dialect.Span
 	up := above.entry
@@ -407,7 +406,7 @@ func (a *arranger) result(t dialect.Tree, l *dialect.Line, above link, side int)
 	}
 }
 
-// resultsOf returns the calls whose results a record holds, and what the rest of it is, 0 for none.
+// resultsOf returns the calls whose results a record holds, and the code of the rest of it, 0 for none.
 func resultsOf(line jsonl.Value) (ids []string, beside jsonl.Kind) {
 	f := line.All("message", "isMeta")
 	for block := range f[0].Get("content").Elements {
@@ -429,7 +428,7 @@ func (a *arranger) End(t dialect.Tree) {
 	if a.held != nil {
 		a.compact(t)
 	}
-	if a.entries.Len() == 0 && a.first != nil { // no records, but a session
+	if a.entries.Len() == 0 && a.first != nil { // no records, but still a session
 		a.begin(t, a.first)
 	}
 	for _, at := range append(a.about, a.bridge...) {

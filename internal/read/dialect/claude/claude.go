@@ -94,8 +94,8 @@ func days(settings jsonl.Value) float64 {
 	return 30
 }
 
-// fileID returns the id by the name of a transcript. Sub-agents have theirs in a folder of the session, and in
-// older versions beside it.
+// fileID returns the id of a session by the name of its transcript. Sub-agents are in a folder of the session,
+// in older versions beside it.
 func fileID(name string) (id string, part bool) {
 	id, _, _ = strings.Cut(filepath.Base(name), ".")
 	return id, strings.HasPrefix(id, "agent-") ||
@@ -123,7 +123,8 @@ func owner(name string, first jsonl.Value) string {
 	return ""
 }
 
-// nests returns a folder of the session's own, and in older versions that of the session.
+// nests returns the folders with sub-agents: one of the session's own, and in older versions the session's
+// folder.
 func nests(name, id string) []dialect.Nest {
 	dir := filepath.Dir(name)
 	file, _ := fileID(name)
@@ -136,8 +137,7 @@ func nests(name, id string) []dialect.Nest {
 	return all
 }
 
-// sessionID returns the session of a record: other lines do not tell the folder. A stream has another name for
-// it.
+// sessionID returns the session of a record: other lines do not give the folder. A stream names it differently.
 func sessionID(line jsonl.Value) jsonl.Value {
 	var f [3]jsonl.Value
 	if line.Fields(f[:], "uuid", "sessionId", "session_id"); !f[0].IsString() {
@@ -159,39 +159,39 @@ func base(first jsonl.Value) (b dialect.Base, ok bool) {
 	return dialect.Base{ID: f[1].Text(), Upto: math.MaxInt64, All: true}, ok
 }
 
-// What a line is.
+// Codes of lines.
 const (
 	user         = dialect.First + iota // a message of the user
-	note                                // one that the program wrote for the user
-	result                              // what a tool returned
-	results                             // what several did, or one and a text beside it
+	note                                // a user message that the program wrote
+	result                              // the result of a tool
+	results                             // results of several tools, or one and a text beside it
 	summary                             // the summary of a compaction
 	answer                              // a part of an answer
 	synthetic                           // an answer that no model gave
 	mark                                // a system record
 	command                             // the text of a local command
 	boundary                            // a compaction
-	microcompact                        // results are no longer sent as they were
+	microcompact                        // results are no longer sent unchanged
 	snip                                // messages are removed
-	attachment                          // something that the program attached, and sent
-	unsent                              // one that it did not send
-	snapshot                            // the system prompt and the tools as it sends them
-	progress                            // of a tool or a hook
-	delegated                           // an answer in the progress of a sub-agent
-	title                               // of the session, which the model gave
-	ownTitle                            // likewise, which the user gave
+	attachment                          // an attachment of the program that was sent
+	unsent                              // an attachment that was not sent
+	snapshot                            // the system prompt and the tools as sent
+	progress                            // progress of a tool or a hook
+	delegated                           // progress with an answer of a sub-agent
+	title                               // a title that the model gave
+	ownTitle                            // a title that the user gave
 	lastPrompt                          // the leaf
-	pinned                              // the leaf, which the user chose
-	replacement                         // what is sent for results
-	about                               // where the session moved or went on, or whose data it has
-	bridged                             // by which id the session is known elsewhere
-	costs                               // what a run of the program cost so far
-	forked                              // where a sub-agent begins with the context of its parent
+	pinned                              // the leaf that the user chose
+	replacement                         // replacements for results
+	about                               // where the session moved or continued, or which it copied
+	bridged                             // the id by which a service knows the session
+	costs                               // what a run of the program has cost so far
+	forked                              // the start of a sub-agent with the context of its parent
 	request                             // the record of a request
-	shape                               // the prompt and the tools of some
+	shape                               // the prompt and tools of recorded requests
 )
 
-// Two things that a code may have besides, and what is left without them.
+// Flags of a code, and the mask of the rest.
 const (
 	sidechain  dialect.Code = 0x80 // a record of a sub-agent
 	unfinished dialect.Code = 0x40 // an answer that was written before it ended
@@ -225,7 +225,7 @@ var marks = map[string]dialect.Code{
 	"local_command": command, "microcompact_boundary": microcompact, "snip_boundary": snip,
 }
 
-// The places of what [Dialect] picks.
+// Indexes of the fields that [Dialect] picks.
 const (
 	atSidechain = iota
 	atSubtype
@@ -302,8 +302,8 @@ func read(p *jsonl.Picked) dialect.Head {
 	return head
 }
 
-// userCode returns what a user record is. Of a result its group is the id of the call, and of the prompt of a
-// sub-agent that begins with a copy of its parent's context, a mark.
+// userCode returns the code of a user record. The group of a result is the id of the call; for the prompt of a
+// sub-agent that begins with its parent's context, it is a mark.
 func userCode(p *jsonl.Picked) (code dialect.Code, group jsonl.Value) {
 	content := p.Message[3]
 	if p.Record[atSummary].Truthy() {

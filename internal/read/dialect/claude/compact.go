@@ -11,16 +11,15 @@ import (
 	"ctxtool/sessionfmt/rule"
 )
 
-// A compaction is one that waits for its summary, and for messages that it kept and that are
-// written only after it.
+// A compaction waits for its summary, and for kept messages that are written only after it.
 type compaction struct {
 	line    *dialect.Line
 	said    *dialect.Line   // the summary
 	before  []*dialect.Line // attachments between the two
 	meta    jsonl.Value
-	after   bool              // its summary stands after the messages that it kept
-	missing map[string]string // the uuid of the kept message before it, by its own
-	old     bool              // of a version that does not write what it attaches
+	after   bool              // its summary follows the messages that it kept
+	missing map[string]string // by uuid: the uuid of the kept message before it
+	old     bool              // written by a version that does not record what it attaches
 }
 
 // hold holds a compaction.
@@ -30,7 +29,7 @@ func (a *arranger) hold(t dialect.Tree, l *dialect.Line) {
 		line: l.Clone(), meta: slices.Clone(line.Get("compactMetadata")), missing: map[string]string{},
 		old: dialect.Older(line.Get("version").Text(), "2.1.43"),
 	}
-	// A rewind that summarises all from a prompt on keeps what is before it, and its summary is the end.
+	// A rewind that summarises everything from a prompt on keeps what precedes it, and ends with its summary.
 	anchor := jsonl.FirstText(a.held.meta.Get("preservedMessages").Get("anchorUuid"),
 		a.held.meta.Get("preservedSegment").Get("anchorUuid"))
 	a.held.after = bytes.Equal(anchor.Inside(), l.ID)
@@ -44,7 +43,7 @@ func (a *arranger) hold(t dialect.Tree, l *dialect.Line) {
 	}
 }
 
-// takes takes the summary of the compaction, or an attachment before it. It reports whether the line is one.
+// takes takes the summary of the compaction, or an attachment before it, and reports whether the line is one.
 func (c *compaction) takes(l *dialect.Line, code dialect.Code) bool {
 	follows := bytes.Equal(l.Ref, c.line.ID)
 	for _, one := range c.before {
@@ -63,8 +62,8 @@ func (c *compaction) takes(l *dialect.Line, code dialect.Code) bool {
 	return false
 }
 
-// rewritten reports that the program rewrote the file at the compaction that is held: that keeps
-// the first record, whose parent is gone, or an earlier compaction is.
+// rewritten reports that the program rewrote the file at this compaction, which keeps the first record, whose
+// parent is gone, or an earlier compaction.
 func (a *arranger) rewritten(t dialect.Tree, l *dialect.Line) {
 	meta := a.held.meta
 	kept := cmp.Or(nth(meta.Get("preservedMessages").Get("uuids"), 0).Text(),
@@ -82,8 +81,8 @@ func (a *arranger) rewritten(t dialect.Tree, l *dialect.Line) {
 	t.Report("rewritten", l, "the program rewrote the file after this compaction: contexts before it are gone")
 }
 
-// compact adds the compaction that is held: its summary and the messages that it kept stand
-// for all. It follows the record before it, although the file gives it no parent.
+// compact adds the compaction: its summary and the messages that it kept replace all others. It follows the
+// record before it, although the file gives it no parent.
 func (a *arranger) compact(t dialect.Tree) {
 	l, said, beside := a.held.line, a.held.said, a.held.before
 	kept, ok := a.kept(t, a.held.meta)
@@ -151,8 +150,8 @@ func (a *arranger) compact(t dialect.Tree) {
 	}
 }
 
-// kept returns the messages that a compaction kept, in order. One that is not there leaves none, and so does a
-// segment that reaches back over a compaction: the program does not get there either.
+// kept returns the messages that a compaction kept, in order. If one is missing, it returns none; also if a
+// segment reaches back over an earlier compaction, where the program does not look either.
 func (a *arranger) kept(t dialect.Tree, meta jsonl.Value) (entries []int32, ok bool) {
 	has := map[int32]bool{}
 	add := func(e int32) {
@@ -192,8 +191,8 @@ func (a *arranger) kept(t dialect.Tree, meta jsonl.Value) (entries []int32, ok b
 	return entries, true
 }
 
-// named returns the entry that another one names as its parent, by way of results that follow an answer. After
-// a message that a compaction kept that is this message, where the tree has the compaction.
+// named returns the entry that a line names as its parent, after any results that follow an answer. For a
+// message that a compaction kept, it is this message, although the tree has the compaction.
 func (a *arranger) named(t dialect.Tree, e int32) int32 {
 	up := a.entries.At(e).parent
 	if up < 0 || a.entries.At(up).code != boundary {
@@ -205,8 +204,8 @@ func (a *arranger) named(t dialect.Tree, e int32) int32 {
 	return up
 }
 
-// edits adds edits of entries, one below the other, or a mark where there are none. A target
-// below 0 is none.
+// edits adds edits of entries, each below the one before, or a mark if there are none. It skips negative
+// targets.
 func (a *arranger) edits(t dialect.Tree, l *dialect.Line, up int32, targets []int32, side int) {
 	up = a.end(up)
 	if len(targets) == 0 {
@@ -221,8 +220,8 @@ func (a *arranger) edits(t dialect.Tree, l *dialect.Line, up int32, targets []in
 	}
 }
 
-// takeOut has results sent as a placeholder, and messages and attachments no longer. Of an answer all
-// of its lines go.
+// takeOut makes results placeholders, and removes messages and attachments. All lines of an answer are removed
+// together.
 func (a *arranger) takeOut(t dialect.Tree, l *dialect.Line, up int32, side int) {
 	line := t.Read(l.At)
 	meta := line.Get("microcompactMetadata")
@@ -243,8 +242,8 @@ func (a *arranger) takeOut(t dialect.Tree, l *dialect.Line, up int32, side int) 
 	a.edits(t, l, up, targets, side)
 }
 
-// replace gives results other texts. The first text of a result counts, and what names the
-// record before as its parent follows.
+// replace replaces the texts of results. The first replacement of a result counts; children of the record
+// before it follow the edits.
 func (a *arranger) replace(t dialect.Tree, l *dialect.Line) {
 	side := 0
 	if a.tail[0] < 0 {
@@ -275,8 +274,8 @@ func (a *arranger) resultOf(call string) int32 {
 	return -1
 }
 
-// synthetic adds an answer that no model gave. One is the mark of a resume, for which
-// some versions loaded only the parent chain.
+// synthetic adds an answer that no model gave. It may be the mark of a resume, for which some versions only
+// load the parent chain.
 func (a *arranger) synthetic(t dialect.Tree, l *dialect.Line, up int32, side int) {
 	e := a.add(t, jsonl.Assistant, l, a.end(up), side)
 	t.Unanswered(rule.Answer, int(e))
@@ -307,8 +306,8 @@ func (a *arranger) synthetic(t dialect.Tree, l *dialect.Line, up int32, side int
 	}
 }
 
-// since returns the entries before another one, from the last compaction or resume on: an earlier resume has
-// edited those before it.
+// since returns the entries before another one, back to the last compaction or resume: earlier ones were edited
+// by that.
 func (a *arranger) since(e int32) (path []int32) {
 	for k := a.entries.At(e).parent; k >= 0 && a.entries.At(k).code != boundary &&
 		!a.entries.At(k).resumed; k = a.entries.At(k).parent {

@@ -7,30 +7,30 @@ import (
 	"ctxtool/sessionfmt/rule"
 )
 
-// The rules of Claude Code besides those that all agents have.
+// Rules of Claude Code besides the shared ones.
 const (
-	attachedSystem  rule.Rule = rule.Own + iota // an attachment of the role system
-	attachedUser                                // one of the role user
-	attachedContext                             // one of that role that announces context
-	attachedPicture                             // a picture that the user named
-	unworded                                    // one whose text is not in the file
-	typedAhead                                  // what the user typed while a turn was running
-	turnEffort                                  // an answer whose effort stands among the messages
+	attachedSystem  rule.Rule = rule.Own + iota // an attachment with the role system
+	attachedUser                                // an attachment with the role user
+	attachedContext                             // an attachment with the role user that announces context
+	attachedPicture                             // an image that the user named
+	unworded                                    // an attachment whose text is not in the file
+	typedAhead                                  // what the user typed during a turn
+	turnEffort                                  // an answer whose effort is stated among the messages
 	hookFrame                                   // the text of a hook, in a reminder
 	ownFrame                                    // a note of the program, in a reminder
 	notified                                    // a notification of a task
-	localOutput                                 // what a command printed that the program ran itself
+	localOutput                                 // the output of a command that the program ran itself
 	toolLoaded                                  // a result that loads tools
-	besideResult                                // what a record holds beside a result
+	besideResult                                // other content of a record with a result
 	noAnswer                                    // an answer that the program wrote
 	lostParent                                  // a record whose parent is not in the file
 	keptList                                    // a compaction keeps the messages that it lists
-	keptSegment                                 // it keeps those from the first to the last that it names
+	keptSegment                                 // a compaction keeps a range of messages, given by its first and last
 	clearedResult                               // a result is sent as a placeholder
 	forkContext                                 // a sub-agent begins with the context of its parent
 )
 
-// Rules are the rules, and what was compared.
+// Rules are the agent's rules, with the results of comparing them.
 var Rules = rule.NewTable(map[rule.Rule]rule.Info{
 	attachedSystem:  {Name: "attachment of the system", Scope: rule.PerModel},
 	attachedUser:    {Name: "attachment of the user", Scope: rule.PerModel},
@@ -47,7 +47,7 @@ var Rules = rule.NewTable(map[rule.Rule]rule.Info{
 	clearedResult: {Name: "cleared result", Missing: true}, forkContext: {Name: "context of a fork"},
 }, compared)
 
-// The kinds of attachments that recordings have, by what the program does with them.
+// Kinds of attachments in recordings, by their treatment in requests.
 var (
 	kindsOfSystem = []string{
 		"agent_listing_delta", "auto_mode", "critical_system_reminder", "date", "deferred_tools_delta",
@@ -59,8 +59,8 @@ var (
 	kindsOfContext = []string{"instructions", "remote_session_change"}
 )
 
-// attachmentRule returns the rule by which an attachment is sent: [rule.Unread] for one of a kind, or with
-// parts, that no recording has.
+// attachmentRule returns the rule by which an attachment is sent: [rule.Unread] if no recording has its kind or
+// parts.
 func attachmentRule(p *jsonl.Picked, of *attached) rule.Rule {
 	rendered := p.Record[atRendered]
 	switch {

@@ -14,28 +14,28 @@ import (
 
 // A sent is the prompt snapshot in force: the system prompt and the tools as the program sends them.
 type sent struct {
-	entry   int32 // that holds it, -1 for none since the last compaction
+	entry   int32 // entry that holds it, -1 for none since the last compaction
 	at      dialect.Span
-	answers int  // since that entry
-	tools   bool // it has the tools
-	echo    bool // later requests hold the arguments that the model wrote
-	shape   bool // it is that of a recorded request, which nothing replaces
+	answers int  // in force from this entry on
+	tools   bool // it includes the tools
+	echo    bool // later requests have the arguments that the model wrote
+	shape   bool // it comes from a recorded request, which takes precedence
 }
 
-// snapshot takes a prompt snapshot. The program writes what it sends, so the first one with the tools, which mostly
-// follows the first answer, is that of the answers before too, and replaces the one before it.
+// snapshot takes a prompt snapshot. The program records what it sends: the first one with the tools, which
+// mostly follows the first answer, also applies to the answers before it, and replaces the earlier snapshot.
 func (a *arranger) snapshot(t dialect.Tree, l *dialect.Line, above link, side int) {
 	of := t.Read(l.At).Get("attachment")
 	now := &a.sent[side]
 	now.echo = of.Get("echoWireToolInputs").Truthy()
-	if now.shape && now.entry >= 0 { // whose prompt and tools stay
+	if now.shape && now.entry >= 0 { // its prompt and tools remain
 		t.Join(l.Rules, int(now.entry), l.At)
 		t.Join(0, int(now.entry), now.at)
 	}
 	first := now.answers <= 1 || !now.tools
 	now.tools = of.Get("tools").IsArray()
 	if now.shape || first && now.replaced(t, l.At) {
-		a.put(l.ID, above) // a link, as progress is
+		a.put(l.ID, above) // only a link, like progress
 		return
 	}
 	a.inForce(t, l, a.end(above.entry), side, l.At)
@@ -51,7 +51,7 @@ func (s *sent) replaced(t dialect.Tree, at dialect.Span) bool {
 	return true
 }
 
-// inForce adds the snapshot at a place, of which a line tells. It says what differs from the one before.
+// inForce adds the snapshot at a place that a line gives, and reports how it differs from the one before.
 func (a *arranger) inForce(t dialect.Tree, l *dialect.Line, up int32, side int, at dialect.Span) {
 	before := a.sent[side].at
 	if before.Size == 0 {
@@ -111,7 +111,7 @@ func (a *arranger) answered(t dialect.Tree, e int32, l *dialect.Line) {
 	a.asked = nil
 }
 
-// The marks in a prompt snapshot, and the sections that its texts become.
+// Marks in a prompt snapshot, and names of the sections that its texts become.
 const (
 	changesBelow = "__SYSTEM_PROMPT_DYNAMIC_BOUNDARY__"
 	mcpPrefix    = "mcp__"
@@ -127,9 +127,8 @@ func sectionNamed(k int, text string) dialect.Section {
 	return dialect.Section{Name: fmt.Sprint("block ", k+1), Text: text}
 }
 
-// system makes the system message of a snapshot: its sections, and its tools. The second line is the
-// snapshot before it, or the first line again; the last of those that follow is in force. It says what
-// changed.
+// system makes the system message of a snapshot: its sections, and its tools. Line 2 is the snapshot before it,
+// or line 1 again; the last of the further lines is in force. It records what changed.
 func (m *maker) system() {
 	msg := m.e.Message(jsonl.System)
 	now, before := m.Lines[0], m.Lines[1]
@@ -254,7 +253,7 @@ func definitionsOf(list jsonl.Value) (tools []tool) {
 	return tools
 }
 
-// toolOf returns a tool by its definition as it is sent. What other agents do not have of it is native.
+// toolOf returns a tool by its definition as sent. Fields that other agents lack are native.
 func toolOf(schema jsonl.Value) tool {
 	f := schema.All("name", "description", "input_schema")
 	definition := jsonl.Value("{}").With("name", f[0]).With("description", f[1]).With("parameters", f[2])
@@ -302,8 +301,8 @@ func writtenBlock(block, line jsonl.Value, next []jsonl.Value) jsonl.Value {
 	return block.AppendEdited(nil, jsonl.Field{Name: "input", Value: of})
 }
 
-// turns notes whether attachments are sent as messages of the role system: the last snapshot with tools tells,
-// of versions that know it.
+// turns records whether attachments are sent as messages with the role system: the last snapshot with tools
+// states it, in versions that know it.
 func (m *maker) turns(msg *dialect.Message) {
 	if !m.Native {
 		return

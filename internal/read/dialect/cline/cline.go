@@ -76,7 +76,7 @@ func about(line jsonl.Value) (a chat.About, ok bool) {
 	return chat.About{ID: f[0]}, ok
 }
 
-// What a line is besides a message.
+// Codes of lines besides messages.
 const (
 	opening    dialect.Code = 0x80 + iota // the session's document
 	manifest                              // what Cline knows of the session

@@ -2,7 +2,7 @@ package cline
 
 import "ctxtool/sessionfmt/rule"
 
-// The rules of Cline CLI, beyond those of all agents.
+// Rules of Cline CLI besides the shared ones.
 const (
 	form        rule.Rule = rule.Own + iota // messages in the form of the provider
 	shortened                               // a text of a result, or of a file, shortened in its middle
@@ -15,7 +15,7 @@ const (
 	unproved                                // a compaction that is not of these messages: it is not applied
 )
 
-// Rules are the rules, and what was compared.
+// Rules are the agent's rules, with the results of comparing them.
 var Rules = rule.NewTable(map[rule.Rule]rule.Info{
 	form:        {Name: "form of the provider", Scope: rule.PerHost},
 	shortened:   {Name: "shortened text"},

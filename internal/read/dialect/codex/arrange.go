@@ -10,11 +10,11 @@ import (
 	"ctxtool/sessionfmt/rule"
 )
 
-// An arranger makes the entries of a rollout. An answer is all items of one response, with
-// its usage and the settings of its turn.
+// An arranger makes the entries of a rollout. An answer is all items of one response, with its usage and the
+// settings of its turn.
 type arranger struct {
 	open     int    // entry of the answer that is being written, -1 for none
-	sampled  []byte // how far the history goes that it answers, empty where the file does not tell
+	sampled  []byte // how far its history reaches; empty if not recorded
 	told     int    // entry of the last answer
 	loose    []int
 	counted  bool // the last answer has its usage
@@ -27,30 +27,30 @@ type arranger struct {
 	settings []dialect.Span // both
 	model    []byte
 	task     dialect.Span            // its record
-	window   int64                   // that it records, 0 for none
-	room     int64                   // the one of the model
-	calls    map[string]dialect.Span // that have no output yet
-	name     *dialect.Line           // of the thread
+	window   int64                   // context window that it records, 0 for none
+	room     int64                   // context window of the model
+	calls    map[string]dialect.Span // calls without an output so far
+	name     *dialect.Line           // title of the thread
 	begun    bool
-	whole    bool           // the file continues no other session
-	id       string         // of the thread
-	forks    bool           // it may begin with copies of another one
+	whole    bool           // the file does not continue another session
+	id       string         // id of the thread
+	forks    bool           // it may begin with copies of another thread
 	own      int            // the first entry that may be its own
-	version  string         // of the program that wrote the file first
-	asked    bool           // something came that waits for an answer
-	bare     *dialect.Line  // a usage for which no answer was seen yet
-	cutNow   bool           // the task at hand has a compaction
-	within   int            // its prompt, -1 for none yet
-	outputs  []int          // of calls in an older version, which sent them otherwise if it had the tool of
-	patched  []dialect.Span // this call, the last one of apply_patch
-	context  []dialect.Span // what it told the model before the first prompt
+	version  string         // version of the program that first wrote the file
+	asked    bool           // something waits for an answer
+	bare     *dialect.Line  // a usage without an answer so far
+	cutNow   bool           // the current task has a compaction
+	within   int            // prompt of the current task, -1 for none yet
+	outputs  []int          // in an older version that sends calls differently after this tool:
+	patched  []dialect.Span // the last call of apply_patch
+	context  []dialect.Span // what the program told the model before the first prompt
 
-	notes   int            // the leaf before the notes that stand directly before the line at hand
+	notes   int            // leaf before the notes directly before the current line
 	noted   bool           // there are such notes
-	beside  []dialect.Span // they
+	beside  []dialect.Span // the notes
 	turns   []turn
 	cut     dialect.Span // the compaction in force
-	kept    dialect.Kept // the prompts that it keeps
+	kept    dialect.Kept // prompts that it keeps
 	cutAt   int          // its entry
 	earlier int          // turns before it that were not taken back
 
@@ -59,14 +59,14 @@ type arranger struct {
 
 // A turn is a prompt on the path.
 type turn struct {
-	before int // the leaf before it, and before the notes that came with it
+	before int // leaf before it, and before its notes
 	at     dialect.Span
-	cut    bool           // there was a compaction in its task
-	notes  []dialect.Span // that stand directly before it
-	upto   int            // tokens of the prompts up to this one; below 0 until a compaction asks for it
+	cut    bool           // its task had a compaction
+	notes  []dialect.Span // notes directly before it
+	upto   int            // tokens of the prompts up to this one; negative until a compaction needs it
 }
 
-// A held is a summary that waits for what it is for.
+// A held is a summary that waits for its compaction.
 type held struct {
 	line dialect.Line
 	more []dialect.Span
@@ -77,7 +77,7 @@ func newArranger() dialect.Arranger {
 }
 
 func (a *arranger) Next(t dialect.Tree, l *dialect.Line) {
-	switch l.Code { // events of the thread, which no turn waits for
+	switch l.Code { // events of the thread, which do not belong to a turn
 	case thread:
 		a.thread = []dialect.Span{l.At}
 		a.settings = slices.Concat(a.turn, a.thread)
@@ -147,8 +147,7 @@ func (a *arranger) Next(t dialect.Tree, l *dialect.Line) {
 	a.noted = noted
 }
 
-// End marks the answers that no usage closed, where answers have usages, and adds the name of the
-// thread, the last one.
+// End marks answers without a usage, if answers have usages, and adds the last name of the thread.
 func (a *arranger) End(t dialect.Tree) {
 	if a.summary != nil {
 		a.plainSummary(t)
@@ -169,8 +168,8 @@ func (a *arranger) End(t dialect.Tree) {
 	}
 }
 
-// meta makes the header, and the instructions that the session began with. Those of a file
-// that was copied or is continued are not the session's own.
+// meta makes the header, and the initial instructions. Those of a file that was copied or is continued do not
+// belong to the session.
 func (a *arranger) meta(t dialect.Tree, l *dialect.Line) {
 	if a.begun {
 		a.forks = true
@@ -191,8 +190,8 @@ func (a *arranger) meta(t dialect.Tree, l *dialect.Line) {
 	}
 }
 
-// setModel adds an entry where a turn has another model than the one before, or the model another window, which the
-// task that the turn is of records.
+// setModel adds an entry if a turn has another model than the one before, or the model has another window,
+// which the turn's task records.
 func (a *arranger) setModel(t dialect.Tree, l *dialect.Line) {
 	if !bytes.Equal(l.Group, a.model) || a.window != a.room {
 		was := string(a.model)
@@ -207,8 +206,8 @@ func (a *arranger) setModel(t dialect.Tree, l *dialect.Line) {
 	}
 }
 
-// family is that of a model by its name, such as gpt-5 of gpt-5.4-mini: models of one carry instructions and
-// tools beside the history, those of another as its first items.
+// family returns the family of a model by its name, such as gpt-5 for gpt-5.4-mini: some families get
+// instructions and tools beside the history, others as its first items.
 func family(model string) string {
 	at := strings.IndexAny(model, "0123456789")
 	if at < 0 {
@@ -220,7 +219,7 @@ func family(model string) string {
 // prompt begins a turn.
 func (a *arranger) prompt(t dialect.Tree, l *dialect.Line) {
 	before := t.Leaf()
-	if a.noted && len(a.turns) > 0 && !a.older("0.123") { // older ones take back the prompt and not the notes
+	if a.noted && len(a.turns) > 0 && !a.older("0.123") { // older versions take back the prompt but not the notes
 		before = a.notes
 	}
 	a.within = len(a.turns)
@@ -233,8 +232,8 @@ func (a *arranger) prompt(t dialect.Tree, l *dialect.Line) {
 	a.open, a.asked = -1, true
 }
 
-// answer adds an item to the answer, or begins another one: after a stream that broke off the program asks again, with
-// what was whole of it.
+// answer adds an item to the answer, or begins another one: after an interrupted stream, the program asks
+// again, with the complete parts.
 func (a *arranger) answer(t dialect.Tree, l *dialect.Line) {
 	if a.open >= 0 && bytes.Equal(l.Group, a.sampled) {
 		t.Join(l.Rules, a.open, l.At)
@@ -246,8 +245,7 @@ func (a *arranger) answer(t dialect.Tree, l *dialect.Line) {
 	a.loose = append(a.loose, a.open)
 }
 
-// output adds a result, with the call that it answers. Where usages close answers one may
-// still be written.
+// output adds a result, with the call that it answers. If usages close answers, the answer may still be open.
 func (a *arranger) output(t dialect.Tree, l *dialect.Line) {
 	var of []dialect.Span
 	if at, ok := a.calls[string(l.Ref)]; ok {
@@ -274,8 +272,8 @@ func (a *arranger) output(t dialect.Tree, l *dialect.Line) {
 	}
 }
 
-// usage ends an answer, or is that of a summary. The record of an answer may be written again: the total of the thread
-// tells it from the next one, whose response may have the same id.
+// usage ends an answer, or belongs to a summary. A record may be repeated: the total of the thread
+// distinguishes it from the next answer, whose response may have the same id.
 func (a *arranger) usage(t dialect.Tree, l *dialect.Line) {
 	a.records = true
 	payload := t.Read(l.At).Get("payload")
@@ -305,11 +303,11 @@ func (a *arranger) usage(t dialect.Tree, l *dialect.Line) {
 	}
 }
 
-// count gives the last answer its usage where nothing else does. A repeat has the same total, or, where
-// a file records no totals, comes with the same usage before there is an answer.
+// count gives the last answer its usage if nothing else does. A repeat has the same total, or, in a file
+// without totals, the same usage before there is an answer.
 func (a *arranger) count(t dialect.Tree, l *dialect.Line) {
 	if a.records {
-		a.open = -1 // no record came before: the stream of the answer broke off
+		a.open = -1 // no record came before: the stream of the answer was interrupted
 		return
 	}
 	if (a.told < 0 || a.counted) && !a.asked {
@@ -332,8 +330,8 @@ func (a *arranger) count(t dialect.Tree, l *dialect.Line) {
 	}
 }
 
-// answerless adds an answer without items: older files record nothing of it but its usage. If a
-// compaction follows, that is the usage of its summary.
+// answerless adds an answer without items: older files record only its usage. If a compaction follows, the
+// usage belongs to its summary.
 func (a *arranger) answerless(t dialect.Tree, next dialect.Code) {
 	l := a.bare
 	if l == nil || next == counted {
@@ -346,8 +344,7 @@ func (a *arranger) answerless(t dialect.Tree, next dialect.Code) {
 	}
 }
 
-// plainSummary adds a summary that took no effect: it is an answer like any other. Its usage is an
-// entry already, and no other request's.
+// plainSummary adds a summary that had no effect: an ordinary answer. Its usage already has an entry.
 func (a *arranger) plainSummary(t dialect.Tree) {
 	h := a.summary
 	a.summary = nil
@@ -405,13 +402,13 @@ func (a *arranger) replace(t dialect.Tree, by rule.Rule, l *dialect.Line, k dial
 	return entry
 }
 
-// older reports whether a version below one wrote the file.
+// older reports whether a version below this one wrote the file.
 func (a *arranger) older(than string) bool {
 	return a.version != "" && a.version != "0.0.0" && dialect.Older(a.version, than)
 }
 
-// rolledBack takes turns back: the next entry follows what came before them. Where a
-// compaction came after the first of them, what it made is cut too.
+// rolledBack takes turns back: the next entry follows what preceded them. If a compaction came after the first
+// of them, its result is cut too.
 func (a *arranger) rolledBack(t dialect.Tree, l *dialect.Line) {
 	a.open, a.told = -1, -1
 	n := int(max(0, t.Read(l.At).Get("payload").Get("num_turns").Int()))
@@ -421,7 +418,7 @@ func (a *arranger) rolledBack(t dialect.Tree, l *dialect.Line) {
 	}
 	across := a.cutAt >= 0 && first < a.earlier
 	inTask := slices.ContainsFunc(a.turns[first:], func(one turn) bool { return one.cut })
-	if (across || inTask) && a.older("0.160") && !a.older("0.123") { // these versions lost all
+	if (across || inTask) && a.older("0.160") && !a.older("0.123") { // these versions lost everything
 		notes := a.turns[first].notes
 		a.turns, a.earlier, a.within = nil, 0, -1
 		t.Move(rule.Branch, a.cutAt)

@@ -122,29 +122,29 @@ func same(line jsonl.Value) (what jsonl.Value, asks bool) {
 	return nil, false
 }
 
-// What a line is.
+// Codes of lines.
 const (
 	meta       = dialect.First + iota // session_meta
 	prompt                            // a message of the user
 	note                              // a message of the developer, or one that Codex wrote for the user
-	answer                            // a part of an answer: text, or reasoning
-	call                              // a call, likewise
-	output                            // of a call
-	custom                            // of one whose input is a text
-	summary                           // the answer of a request for a summary
+	answer                            // a part of an answer: text or reasoning
+	call                              // a part of an answer: a call
+	output                            // the output of a call
+	custom                            // the output of a call whose input is a text
+	summary                           // the answer to the request for a summary
 	compacted                         // a summary takes effect
 	rolledBack                        // turns are taken back
 	settings                          // turn_context
-	tiered                            // one that names a service tier
-	thread                            // thread_settings_applied, which do too
+	tiered                            // a turn_context that names a service tier
+	thread                            // thread_settings_applied with a service tier
 	usage                             // token_usage_record
-	counted                           // token_count, which is all that older files have of usage
+	counted                           // token_count, the only usage in older files
 	agents                            // a message between agents
 	began                             // a task, whose prompt may follow
 	named                             // the thread gets a name
 )
 
-// types are the lines that are no response items, by their type.
+// types are the lines other than response items, by type.
 var types = map[string]dialect.Code{
 	"session_meta": meta, "compacted": compacted, "turn_context": settings, "token_usage_record": usage,
 	"inter_agent_communication": agents,
@@ -154,11 +154,11 @@ var types = map[string]dialect.Code{
 	"rollout_reference":                  dialect.Skip, "session_state": dialect.Skip,
 }
 
-// events are those that count.
+// events are the events that have an effect.
 var events = map[string]dialect.Code{"thread_rolled_back": rolledBack, "task_started": began, "token_count": counted,
 	"thread_settings_applied": thread, "thread_name_updated": named}
 
-// An itemSort is what response items of a type are, and the rule by which they are sent.
+// An itemSort gives the code of response items of a type, and the rule by which they are sent.
 type itemSort struct {
 	code dialect.Code
 	by   rule.Rule

@@ -71,20 +71,20 @@ func fileID(name string) (id string, part bool) {
 	return id, filepath.Base(filepath.Dir(dir)) == "session-state"
 }
 
-// What a line is.
+// Codes of lines.
 const (
-	start       = dialect.First + iota // of the session
-	resume                             // of a process that goes on with it
+	start       = dialect.First + iota // the session starts
+	resume                             // another process continues it
 	model                              // another model is chosen
 	system                             // the system prompt
 	prompt                             // a message of the user
-	usage                              // of an answer that follows
+	usage                              // usage of an answer that follows
 	answer                             // a message of the model
-	result                             // what a call returned
+	result                             // the result of a call
 	asset                              // a picture
-	compacting                         // a summary is asked for
-	compacted                          // it takes effect
-	cancelled                          // it does not
+	compacting                         // a summary is requested
+	compacted                          // the summary takes effect
+	cancelled                          // the summary failed
 	aborted                            // the user interrupts
 	notice                             // the program reports something that has ended
 	shell                              // the user runs a command
@@ -92,8 +92,8 @@ const (
 	delivered                          // and given to the model
 	hookStart                          // a hook runs
 	hookEnd                            // and has ended
-	interrupted                        // a call has no result: of the line that comes after it
-	unread                             // it may change the context, and nothing reads it
+	interrupted                        // a call has no result; set for the line after it
+	unread                             // it may change the context, but no reader uses it
 )
 
 // types are the events that are read, by their type.

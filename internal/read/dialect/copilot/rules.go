@@ -2,7 +2,7 @@ package copilot
 
 import "ctxtool/sessionfmt/rule"
 
-// The rules of Copilot CLI besides those that all agents have.
+// Rules of Copilot CLI besides the shared ones.
 const (
 	form         rule.Rule = rule.Own + iota // messages in the form of the provider
 	failure                                  // a call that failed: the file has a shorter text than was sent
@@ -37,7 +37,7 @@ const (
 	hooked                                   // what any other hook returns
 )
 
-// Rules are the rules, and what was compared.
+// Rules are the agent's rules, with the results of comparing them.
 var Rules = rule.NewTable(map[rule.Rule]rule.Info{
 	form:    {Name: "form of the provider", Scope: rule.PerHost},
 	failure: {Name: "failed call before a resume", Missing: true, Until: rule.Of(resumed, rule.Compaction)},

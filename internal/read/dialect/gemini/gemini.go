@@ -75,7 +75,7 @@ func about(line jsonl.Value) (a chat.About, ok bool) {
 	return a, ok
 }
 
-// What a line is besides a message.
+// Codes of lines besides messages.
 const (
 	checkpoint dialect.Code = 0x80 + iota // the history is replaced
 	rewind                                // a message and all after it are taken back

@@ -129,7 +129,7 @@ func written(line jsonl.Value) int64 {
 	return d.created.Int()
 }
 
-// What a line is.
+// Codes of lines.
 const (
 	session     = dialect.First + iota // the row of the session
 	reverted                           // messages are taken back with the next prompt

@@ -2,7 +2,7 @@ package opencode
 
 import "ctxtool/sessionfmt/rule"
 
-// The rules of opencode besides those that all agents have.
+// Rules of opencode besides the shared ones.
 const (
 	chatForm     rule.Rule = rule.Own + iota // messages in the form of Chat Completions
 	withoutLog                               // rows without events: the last version of a message, not the one sent

@@ -80,7 +80,7 @@ func about(line jsonl.Value) (a chat.About, ok bool) {
 	return chat.About{ID: f[0], CWD: f[1], Time: f[2], Title: f[5].Get("customTitle")}, ok
 }
 
-// What a line is besides a message.
+// Codes of lines besides messages.
 const (
 	compression dialect.Code = 0x80 + iota // the history is replaced
 	counted                                // usage of a call that a message follows, if it is an answer

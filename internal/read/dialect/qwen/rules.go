@@ -11,7 +11,7 @@ const (
 	resumption                             // an answer that broke off and was continued; the file has it as one
 )
 
-// Rules are the rules, and what was compared.
+// Rules are the agent's rules, with the results of comparing them.
 var Rules = rule.NewTable(map[rule.Rule]rule.Info{
 	form:       {Name: "form of the provider", Scope: rule.PerHost},
 	media:      {Name: "media", Scope: rule.PerModel},

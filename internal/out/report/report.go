@@ -104,7 +104,7 @@ type Report struct {
 	speak    *replay.Reader
 	extra    [][]byte // rows after the entries
 	bodies   map[uint64]int
-	places   map[replay.Piece]int // of messages not taken from one entry, in Steps.Extra
+	places   map[replay.Piece]int // number of messages that do not come from a single entry, in Steps.Extra
 	texts    map[string]int
 	steps    map[int]int // of the answer's record
 	contexts []int       // by step, the sizes of contexts in tokens (docs/figures.md)

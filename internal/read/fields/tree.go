@@ -15,7 +15,7 @@ import (
 type (
 	// Read is a field that a reader of the package asks for by its name.
 	Read struct{}
-	// Kept is a field that no reader names, and that is sent or shown as it stands.
+	// Kept is a field that no reader uses by name, but that is sent or shown unchanged.
 	Kept struct{}
 	// Free is Read or Kept, with whatever is in it.
 	Free struct{}

@@ -12,7 +12,7 @@ import (
 	"ctxtool/internal/test/must"
 )
 
-// Pack writes a folder of skeletons to one file, the same for the same skeletons.
+// Pack writes a folder of skeletons to one file. Equal skeletons give equal files.
 func Pack(dir, name string) {
 	must.Do(os.MkdirAll(filepath.Dir(name), 0o755))
 	f := must.Get(os.Create(name))

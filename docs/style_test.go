@@ -20,7 +20,7 @@ const (
 	mostWide    = 60                               // lines that are wider; raw strings are among them
 	longestFile = 470                              // lines
 	rowsOfRules = "../internal/lens/redact/table_" // tables with a rule in a line
-	fewComments = 14                               // of a hundred lines of public packages that are not blank
+	fewComments = 16                               // comments in a hundred lines of public packages, blank lines aside
 )
 
 // TestStyle: code that is not a test's can be read without scrolling to the right, the header of an
@@ -43,7 +43,7 @@ func TestStyle(t *testing.T) {
 				wide++
 				t.Logf("%s:%d: %d columns, at most %d", name, lines, n, widestLine)
 			}
-			if text = strings.TrimSpace(text); text != "" && !strings.HasPrefix(name, "../internal/") {
+			if text = strings.TrimSpace(text); text != "" && !strings.HasPrefix(name, "../internal/") && !strings.HasPrefix(name, "../cmd/") {
 				public[strings.Contains(text, "// ")]++
 			}
 		}

@@ -246,7 +246,7 @@ type DiskBytes struct {
 // longestLine is the length up to which lines are measured, bytes.
 const longestLine = 1 << 30
 
-// readDisk measures what fills the file of another agent, without those that it continues.
+// readDisk measures the content of another agent's file by kind, without the files that it continues.
 func (p *BytesPart) readDisk(s *sessionfmt.Session) error {
 	d := s.Dialect()
 	if d == nil {

@@ -16,8 +16,8 @@ type basis struct {
 	unbilled bool   // it failed, and the provider recorded no usage
 }
 
-// A Context is what a request would have had in place of what it had, in counted tokens
-// without those that the file does not record.
+// A Context is the context that a request would have had under another policy, in counted tokens, without those
+// that the file does not record.
 type Context struct {
 	Messages int   // leading ones that are Kept
 	Counted  int64 // the whole request

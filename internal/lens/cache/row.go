@@ -51,7 +51,7 @@ type Shared struct {
 	Tokens   int64 `json:"tokens"`
 }
 
-// A Missed is what a provider recorded about a request that its cache did not serve.
+// A Missed is the provider's record of a request that its cache did not serve.
 type Missed struct {
 	Reason string `json:"reason"`           // in the provider's words
 	Tokens int64  `json:"tokens,omitempty"` // that it did not serve
@@ -165,8 +165,8 @@ func (c *accountant) row(k int) Row {
 	return row
 }
 
-// usageOf returns what is recorded of a request, nil if there is none or the agent does not record
-// the use of a cache.
+// usageOf returns the recorded usage of a request, nil if there is none or the agent does not record cached
+// tokens.
 func (c *accountant) usageOf(q *ledger.Request) *Usage {
 	if d := c.l.Replay.Session.Dialect(); !q.Billed || d != nil && d.Uncached {
 		return nil

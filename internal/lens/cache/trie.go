@@ -178,8 +178,7 @@ func (t *trie) root(n, k int32) int32 {
 	return n
 }
 
-// below returns the node below another one on which a request goes on with a message of that content, -1
-// if there is none.
+// below returns the child of a node for a message with that content, -1 if there is none.
 func (t *trie) below(n, k int32, content uint64) int32 {
 	if n >= 0 && t.nodes[n].child >= 0 && t.content(t.nodes[n].child) == content {
 		return t.nodes[n].child

@@ -8,8 +8,8 @@ import (
 	"ctxtool/sessionfmt"
 )
 
-// newerVersion finds fields that are not known, if a newer version than the newest known wrote the session: without any
-// it is read as the versions before.
+// newerVersion reports unknown fields if a newer version than the newest known wrote the session. Without
+// unknown fields, the session reads like those of earlier versions.
 func (x *subject) newerVersion() {
 	for _, f := range x.s.Findings { // by the version of pi's format, or by unknown types
 		if f.Code == x.check.Code {

@@ -123,7 +123,7 @@ func ofImages(bad func(p *picture) (bool, string)) finder {
 	})
 }
 
-// repeated refuses blocks of answers with the key of an earlier one; an empty key is none.
+// repeated refuses blocks of answers with the key of an earlier block; blocks without a key pass.
 func repeated(key func(b *sentBlock) string) finder {
 	return func(q *outgoing) []hit {
 		seen := map[string]bool{"": false}
@@ -185,8 +185,8 @@ func (q *outgoing) paired(strictly bool) (all refusedPairs) {
 	return all
 }
 
-// last returns the last message that is no result. Claude Code drops calls that only results follow when it
-// resumes.
+// last returns the last message other than a result. When it resumes, Claude Code drops calls that are followed
+// only by results.
 func (q *outgoing) last() (at int) {
 	for i, m := range q.live {
 		if m.kind != jsonl.ToolResult {

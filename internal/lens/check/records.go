@@ -81,8 +81,8 @@ func (x *subject) untimed(i int) bool {
 	return err == nil && (ok || !at.Exists())
 }
 
-// timeBackward ignores labels: a branched session has them at its end with their original
-// times. Less than a second is no damage: what is made at once is written in any order.
+// timeBackward ignores labels: a branched session has them at its end with their original times. Differences
+// below a second are not damage: entries made together are written in any order.
 func (x *subject) timeBackward(i int) {
 	p, d := x.s.Parent(i), x.s.Dialect()
 	if p < 0 || p == i || x.s.Kind(i) == jsonl.Label || d != nil && d.Late {

@@ -148,7 +148,7 @@ func (m *lineRepair) record(c *sessionfmt.Change) [][]byte {
 	return [][]byte{line}
 }
 
-// readable returns a line with its bytes that are not UTF-8 replaced.
+// readable returns a line with invalid UTF-8 replaced.
 func (m *lineRepair) readable(c *sessionfmt.Change, line []byte) []byte {
 	if utf8.Valid(line) || !m.repaired("invalid-utf8", c.Line) {
 		return line

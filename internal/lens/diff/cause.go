@@ -32,7 +32,7 @@ func (c *causes) of(e *replay.Envelope, o origin.Origin) Cause {
 	return newCause(e.Replay(), o.By, origin.Index(o.Op))
 }
 
-// or returns the first of some changes, or another cause if there is none.
+// or returns the first of these changes, else another cause.
 func (c *causes) or(other Cause, changes ...*replay.Change) Cause {
 	if by := cmp.Or(changes...); by != nil {
 		return c.of(c.b, by.By)

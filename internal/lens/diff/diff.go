@@ -260,7 +260,7 @@ func (s *side) count(tokens, size *weigh.Counts) {
 	}
 }
 
-// share computes how far both requests are equal.
+// share computes the common prefix of both requests.
 func (d *Difference) share() {
 	switch {
 	case len(d.Parts) > 0:

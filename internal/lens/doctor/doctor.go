@@ -26,7 +26,7 @@ import (
 // Schema is that of a Report.
 const Schema = "ctxtool/doctor/1"
 
-// A Report is what is wrong with a session, schema ctxtool/doctor/1.
+// A Report lists the problems of a session, schema ctxtool/doctor/1.
 type Report struct {
 	Schema string `json:"schema"`
 	File   string `json:"file"` // as a command takes it

@@ -232,7 +232,7 @@ func (x *exam) carried() (all []Line, err error) {
 	return slices.DeleteFunc(all, func(l Line) bool { return !x.matters(int(l.Tokens)) }), nil
 }
 
-// serverOf returns the MCP server that the name of a tool begins with, empty if there is none.
+// serverOf returns the MCP server in the prefix of a tool's name, empty if there is none.
 func serverOf(tool string) string {
 	server, _, ok := strings.Cut(strings.TrimPrefix(tool, "mcp__"), "__")
 	if !ok {

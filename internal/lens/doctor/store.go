@@ -10,7 +10,7 @@ import (
 // StoreSchema is that of a Store.
 const StoreSchema = "ctxtool/doctor.store/1"
 
-// A Store is what is wrong with several sessions, by project, schema ctxtool/doctor.store/1.
+// A Store lists the problems of several sessions by project, schema ctxtool/doctor.store/1.
 type Store struct {
 	Schema   string    `json:"schema"`
 	Projects []Project `json:"projects"`         // the worst first

@@ -141,7 +141,7 @@ func differing[T any](was, is []T, said func(T) (name, text string)) []T {
 	})
 }
 
-// An Effect is what an entry did to the envelope on its own path.
+// An Effect is the change that an entry made to the envelope on its own path.
 type Effect struct {
 	Before  weigh.Counts `json:"before"`        // tokens of the request before it
 	After   weigh.Counts `json:"after"`         // tokens of the request after it

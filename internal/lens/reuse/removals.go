@@ -70,8 +70,7 @@ func (r *Removals) Withdraw(place any) bool {
 	return ok
 }
 
-// A Regret is what an answer used of a message that had left the context, as had all others
-// with the same terms.
+// A Regret is content that an answer used after all messages with it had left the context.
 type Regret struct {
 	Kind    Kind // of the terms that are least likely to be chance
 	Message int  // the message that had left; the last one with those terms
@@ -92,8 +91,8 @@ func (r *Removals) Forget(answer int) {
 	})
 }
 
-// Regrets returns what the answer to a request uses of messages that have left the context, in
-// order. A call whose result may have changed is none, nor is one short identifier.
+// Regrets returns the content that the answer to a request uses although it has left the context, in order. A
+// call whose result may have changed does not count, nor does a single short identifier.
 func (r *Removals) Regrets(request, answer int) (all []Regret) {
 	for _, one := range r.missed(request, answer) {
 		if one.Kind != Call || !r.x.stale(one.Message, answer) {

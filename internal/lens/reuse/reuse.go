@@ -13,7 +13,7 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A Kind is what an answer used of a message.
+// A Kind is a kind of content that an answer used.
 type Kind string
 
 // The kinds, from the least to the most likely to be chance.

@@ -5,7 +5,7 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A Where is what a text is in a session.
+// A Where is the role of a text in a session.
 type Where string
 
 // The places of texts.

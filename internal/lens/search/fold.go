@@ -16,8 +16,8 @@ import (
 // canonical decomposition of the full case folding. So ß is ss, ς is σ, and é is e with an accent. The
 // rules of Turkish, where i has a dot in both cases, are not used.
 
-// keys are the keys of characters beyond ASCII that are not their own, except for Hangul, with and without
-// folding of case.
+// keys maps characters beyond ASCII to their keys if these differ, except for Hangul, with and without folding
+// of case.
 var keys = map[bool]func() map[rune]string{
 	true:  sync.OnceValue(func() map[rune]string { return keysOf(true) }),
 	false: sync.OnceValue(func() map[rune]string { return keysOf(false) }),

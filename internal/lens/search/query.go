@@ -16,8 +16,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// A Query is what a search looks for in texts. It is safe for concurrent use. The zero value
-// matches every text.
+// A Query matches texts. It is safe for concurrent use. The zero value matches every text.
 type Query struct {
 	Text   string // as given
 	Ranked bool   // messages are ranked by their words, and one word is enough for a match

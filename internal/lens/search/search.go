@@ -319,8 +319,8 @@ func (s *searcher) file(f File) (out *searched) {
 // sniffSize is how many bytes of a file tell what it is.
 const sniffSize = 16 << 10
 
-// firstObject returns the first line of a file that is an object. Of a document on several lines,
-// and of an only line that is cut, it returns the members that are whole. nil if there is none.
+// firstObject returns the first line of a file that is an object, nil if there is none. For a document on
+// several lines, or a single truncated line, it returns an object of the complete fields.
 func firstObject(head []byte) jsonl.Value {
 	for len(head) > 0 {
 		line, rest, _ := bytes.Cut(head, []byte{'\n'})

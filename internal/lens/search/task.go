@@ -23,7 +23,7 @@ import (
 // TaskSchema is that of a Task.
 const TaskSchema = "ctxtool/task/1"
 
-// A Task is what a folder and earlier sessions know about a task, in schema ctxtool/task/1.
+// A Task lists what a folder and earlier sessions contain about a task, in schema ctxtool/task/1.
 type Task struct {
 	Schema string     `json:"schema"`
 	Task   string     `json:"task"`
@@ -59,15 +59,14 @@ type TaskSession struct {
 	last int64
 }
 
-// A Goal is what a session was asked for: the prompt, or the session's name, with most words of
-// the task.
+// A Goal is the request of a session: the prompt, or the session's name, with most words of the task.
 type Goal struct {
 	ID    string   `json:"id,omitempty"` // of the prompt
 	Text  string   `json:"text"`
 	Terms []string `json:"terms"` // that it has
 }
 
-// An Edit is what a session did to a file.
+// An Edit counts the edits of a file in a session.
 type Edit struct {
 	Path  string `json:"path"`
 	Times int    `json:"times"`

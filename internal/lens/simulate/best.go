@@ -8,7 +8,7 @@ import (
 	"ctxtool/internal/read/phrase"
 )
 
-// A Goal is what the best policy has least of.
+// A Goal is the figure that the best policy minimizes.
 type Goal string
 
 // The goals.

@@ -8,10 +8,10 @@ import (
 // sampled is the number of sessions of a sample, or a few less.
 const sampled = 12
 
-// Sample returns the places of sessions, given their bytes, whose time says how long all of them
-// take: by size, those in the middle of each twelfth of all bytes, so that the sizes that take
-// most of the time have most of the sample. A session with more than a fiftieth of the bytes is
-// only in it if there is no other. The largest are first, so that they do not end last.
+// Sample returns the indexes of sessions, given their sizes, from whose time that of all sessions can be
+// estimated: sorted by size, those in the middle of each twelfth of all bytes, so that sizes that take most of
+// the time dominate the sample. A session with more than a fiftieth of the bytes is only in it if there is no
+// other. The largest come first, so that they do not finish last.
 func Sample(sizes []int64) (places []int) {
 	bySize := make([]int, len(sizes))
 	var total int64

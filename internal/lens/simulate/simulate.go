@@ -102,7 +102,7 @@ type Report struct {
 	Answers []int         `json:"-"` // the messages that answer the requests
 }
 
-// A Run is what one policy made of a session. Tokens are the provider's where it recorded the
+// A Run is the result of one policy for a session. Tokens are the provider's where it recorded the
 // size of the request, converted from counted ones.
 //
 // It is a policy of schema ctxtool/simulate/1.
@@ -167,7 +167,7 @@ func (b *Billed) plus(o *Billed) {
 	}
 }
 
-// A Layer is what a layer of a policy did in a run.
+// A Layer is the effect of a policy's layer in a run.
 type Layer struct {
 	Pass    string `json:"pass"`
 	Changes int    `json:"changes"`
@@ -256,7 +256,7 @@ type Tokens struct {
 	Total int64 `json:"total"`
 }
 
-// A Change is what a policy does to a message before a request.
+// A Change is a policy's change of a message before a request.
 type Change struct {
 	Pass   string `json:"pass"`
 	Action string `json:"action"` // replace, drop, omit or summarise

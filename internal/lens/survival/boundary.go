@@ -27,7 +27,7 @@ type Follower struct {
 	carried Facts // that the last summary has
 }
 
-// Step returns the compaction of a step, nil if it is none. It is called after each step.
+// Step returns the compaction that a step was, nil for any other step. Call it after each step.
 func (f *Follower) Step(r *replay.Replay, s replay.Step) (b *Boundary, err error) {
 	before := f.before
 	f.before = s.Messages()

@@ -17,7 +17,7 @@ import (
 	"ctxtool/sessionfmt/jsonl"
 )
 
-// A Query is what a trace looks for: a text, a pattern, or an entry's content.
+// A Query selects what a trace follows: a text, a pattern, or an entry's content.
 type Query struct {
 	Text   string         // a fixed text
 	Regexp *regexp.Regexp // replaces Text if not nil

@@ -52,8 +52,8 @@ func (r *request) messages(yield func(*message, error) bool) {
 	p.close()
 }
 
-// each yields what one makes of each message, what end makes before a message that is no result and
-// after all messages, and what last makes at the end.
+// each yields the results of one for each message, of end before each message other than a result and after all
+// messages, and of last at the end.
 func (r *request) each(one func(m *message) []any, end, last func() []any) iter.Seq2[any, error] {
 	return func(yield func(any, error) bool) {
 		all := func(items []any) bool {
@@ -241,7 +241,7 @@ func (m *message) images() (all []jsonl.Block) {
 // dataURL returns an image as an address.
 func dataURL(b jsonl.Block) string { return "data:" + b.Mime.Text() + ";base64," + b.Data.Text() }
 
-// raw is JSON as it is sent, {} where there is none.
+// raw is JSON as sent, {} if there is none.
 func raw(v jsonl.Value) json.RawMessage {
 	if !v.Exists() {
 		return json.RawMessage("{}")

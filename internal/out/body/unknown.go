@@ -88,8 +88,8 @@ func recordedReport(e *replay.Envelope) (*Report, error) {
 	return report, err
 }
 
-// ReportOf returns the report of the request at an envelope; nil for a session of another agent than pi that did not
-// record it, and where there is no model.
+// ReportOf returns the report on the request at an envelope; nil without a model, or for another agent's
+// session that did not record the request.
 func ReportOf(e *replay.Envelope) (*Report, error) {
 	if e.Replay().Session.Dialect() != nil {
 		return recordedReport(e)

@@ -218,7 +218,7 @@ func (m *maker) rates(q *ledger.Request, fresh, counted int64) (rate [2]float64)
 	if size == 0 || counted <= 0 {
 		return rate
 	}
-	whole := max(counted, size) // what is not counted is none of the messages
+	whole := max(counted, size) // uncounted tokens belong to no message
 	scale := float64(size) / float64(whole)
 	if uncached := q.Usage().Input + q.Usage().CacheWrite; uncached > 0 && fresh > 0 {
 		rate[1] = min(price.uncached/float64(uncached)*scale, price.uncached/float64(fresh))

@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// A csvTable is a table as lines of comma-separated values. What is null is empty.
+// A csvTable is a table of comma-separated values. Null becomes an empty cell.
 type csvTable struct {
 	*csv.Writer
 	t     *table

@@ -82,7 +82,7 @@ func (o *Options) writings(sessions []Input) (all []*writing) {
 	return all
 }
 
-// read reads a session and writes its files. One that cannot be read is named, and is no error.
+// read reads a session and writes its files. A session that cannot be read is named, without an error.
 func (w *writing) read(write func(w *writing, f *stats.Facts) error) (failed error) {
 	w.result.Rows = map[string]int64{}
 	err := w.Stats.Facts(w.in.Path, func(f *stats.Facts) error {

@@ -87,7 +87,7 @@ type Input struct {
 	Name string // as the command line or its folder names it
 }
 
-// A Result is what was exported. It is schema ctxtool/export/1.
+// A Result describes what was exported, schema ctxtool/export/1.
 type Result struct {
 	Schema    string           `json:"schema"`
 	Dir       string           `json:"dir"`

@@ -44,8 +44,8 @@ type plan struct {
 	reads    int
 }
 
-// The partition of sessions that do not say. Hive's name for none, __HIVE_DEFAULT_PARTITION__, is no
-// date to ClickHouse.
+// The partition of sessions without an agent or date. To ClickHouse, Hive's name for it,
+// __HIVE_DEFAULT_PARTITION__, is not a date.
 const noAgent, noDate = "unknown", "1970-01-01"
 
 // partitionOf returns the agent and the day on which a session began.

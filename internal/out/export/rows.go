@@ -213,7 +213,7 @@ type Compaction struct {
 	CostUSD         *float64 `parquet:"cost_usd"`            // of making the summary, if recorded
 }
 
-// A Finding is what `ctxtool check` finds, or why a session cannot be read.
+// A Finding is a finding of `ctxtool check`, or the reason why a session cannot be read.
 type Finding struct {
 	Session  string  `parquet:"session,dict"`
 	Rule     string  `parquet:"rule,dict"`     // the code of the [check](checks/README.md), or `unreadable`

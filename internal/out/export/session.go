@@ -179,7 +179,7 @@ func (m *maker) sessionRow() {
 	m.out.Sessions = []Session{one}
 }
 
-// millis returns a time in milliseconds, null where it is none.
+// millis returns a time in milliseconds, null if it is invalid.
 func millis(stamp string) *int64 {
 	if ms, ok := jsonl.Value(jsonl.AppendQuoted(nil, stamp)).Millis(); ok {
 		return &ms

@@ -52,7 +52,7 @@ type Extra struct {
 	Row    []int `json:"row"` // its row: an entry with the same content, or a separate message
 }
 
-// A Prompt is what precedes the messages, as the difference from another one.
+// A Prompt is the part of a request before the messages, as the difference from another prompt.
 type Prompt struct {
 	// From is the index of that one, -1 for an empty prompt. A change is [index there, number of items
 	// removed, items added...]. A part is the list of its sections, and a section or a tool is [name, row,
@@ -87,7 +87,7 @@ type Cache struct {
 	Unserved map[int]*cache.Rebilled `json:"unserved,omitempty"`
 }
 
-// A Break is what ended the prefix that a cache could serve.
+// A Break is the cause that ended the prefix that a cache could serve.
 type Break struct {
 	At          int             `json:"at"` // number of messages before it
 	Cause       cache.Cause     `json:"cause"`

@@ -128,7 +128,7 @@ type answers struct {
 	news *sync.Cond      // an answer, or the end of them
 }
 
-// refuse answers a line that is no message.
+// refuse answers a line that is not a message.
 func (a *answers) refuse(code int, why string) {
 	fmt.Fprintf(a, `{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":%s}}`+
 		"\n", code, jsonl.AppendQuoted(nil, why))

@@ -141,7 +141,7 @@ func change(n int, thing string) string {
 	return phrase.Count(n, thing) + " more"
 }
 
-// context returns the size of a context in words, or that there is none.
+// context describes the size of a context, or that there is none.
 func context(before string, f check.Figures) string {
 	if f == (check.Figures{}) {
 		return "pi cannot build a context"

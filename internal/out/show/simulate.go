@@ -206,7 +206,7 @@ func writeSimulationLines(w *bufio.Writer, r *simulate.Report) error {
 	return WriteJSON(w, map[string]any{"total": r})
 }
 
-// A simulated is the run of a policy on a session, or why there is none.
+// A simulated is the run of a policy on a session, or the reason why there is none.
 type simulated struct {
 	*simulate.Report
 	*simulate.Run // nil with an error

@@ -48,7 +48,7 @@ type File struct {
 	Database bool
 }
 
-// A Copy is what was done for a file.
+// A Copy is the result for one file.
 type Copy struct {
 	State  string
 	Size   int64  // bytes of what was copied

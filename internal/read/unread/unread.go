@@ -24,7 +24,7 @@ type Agent struct {
 	Source  string // of the row: the version that was run, or documentation
 }
 
-// A Signature is what the files of an agent begin with.
+// A Signature recognizes an agent's files by their beginning.
 type Signature struct {
 	Begins string // the first bytes
 	// Fields are those of the first object and, after a dot, of an object in it; after = is the whole text of a field,

@@ -12,7 +12,7 @@ const (
 	longestOrder = 80 // bytes before the offset of a row, such as the number of a line
 )
 
-// A dumped is a byte that a dump shows, and where it does.
+// A dumped is a byte in a dump, with its position there.
 type dumped struct {
 	hex  int // where its two digits begin
 	char int // where its character is, 0 for nowhere

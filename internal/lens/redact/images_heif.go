@@ -54,8 +54,8 @@ func boxes(b []byte, from, to int) (all []box, end int) {
 	return all, from
 }
 
-// heifFile are the boxes that a file is made of, and heifBoxes those with others in them. heifMetadata are those whose
-// content is no part of a picture.
+// heifFile lists the boxes at the top of a file, heifBoxes the boxes that contain others, and heifMetadata the
+// boxes whose content is not part of a picture.
 var (
 	heifFile  = []string{"ftyp", "meta", "moov", "moof", "mdat", "sidx"}
 	heifBoxes = []string{"moov", "trak", "mdia", "minf", "stbl", "iprp", "ipco"}

@@ -99,7 +99,7 @@ func measured(t table.Table, on Screen) (columns []column, widths []int) {
 }
 
 // fitting returns the columns whose rows fit a width, and the widths of these; all if the width is
-// 0. Columns that yield are left out first. If that does not do, all texts are cut, and then columns
+// 0. Columns that yield are left out first. If that is not enough, all texts are cut, and then columns
 // are left out from the right, references last, unless they take most of the width.
 func fitting(columns []column, widths []int, width int) ([]column, []int) {
 	for width > 0 {

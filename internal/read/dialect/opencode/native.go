@@ -258,7 +258,7 @@ func (s messagesSender) result(p *partData) jsonl.Value {
 	return messageOf("user", []jsonl.Value{one})
 }
 
-// withFiles returns what a call returned: a text, or a block of it and those of its files.
+// withFiles returns the result of a call: its text, or with files a list of blocks.
 func withFiles(p *partData, said jsonl.Value, typ string, file func(url, mime jsonl.Value) jsonl.Value) jsonl.Value {
 	if !p.media() {
 		return said

@@ -13,25 +13,44 @@ type Preset struct {
 }
 
 var presets = []Preset{
-	{"linear", Shape{Entries: 60, Tools: 0.6}, Store{}},                                                                              // a plain session
-	{"branched", Shape{Entries: 200, Tools: 0.5, Branch: 0.3, Labels: 0.1}, Store{}},                                                 // one that goes back often
-	{"compacted", Shape{Entries: 300, Tools: 0.6, CompactEvery: 60, Checkpoints: true, Systems: 0.1}, Store{}},                       // one with compactions and checkpoints
-	{"everything", everything, Store{}},                                                                                              // all kinds of entries and operations
-	{"v1", Shape{Entries: 120, Version: 1, Tools: 0.6, Bash: 0.1, CompactEvery: 50}, Store{}},                                        // format version 1
-	{"v2", Shape{Entries: 120, Version: 2, Tools: 0.6, Branch: 0.1, Custom: 0.2, Bash: 0.1, CompactEvery: 50, Labels: 0.1}, Store{}}, // format version 2
-	{"damaged", everything.with(func(s *Shape) { s.Damage = 0.03 }), Store{}},                                                        // all kinds of entries, one line in thirty damaged
-	{"deep", Shape{Entries: 100_000, Text: 20, MaxText: 200, Tools: 0.5}, Store{}},                                                   // 100,000 entries, one below the other
-	{"600k", Shape{Entries: 600_000, Text: 60, MaxText: 600, Tools: 0.7, Branch: 0.05}, Store{}},                                     // 600,000 small entries
-	{"transforms", patched(11_000), Store{}},                                                                                         // 1,000 patches over 10,000 messages
-	{"transforms-x16", patched(176_000), Store{}},                                                                                    // 16,000 patches over 160,000 messages
-	{"longline", Shape{Entries: 200, Longest: 95_000_000}, Store{}},                                                                  // one line of 95 MB
-	{"10m", sized(10), Store{}},   // 10 MB of the same lines as 1g
-	{"50m", sized(50), Store{}},   // 50 MB of them
-	{"100m", sized(100), Store{}}, // 100 MB of them
-	{"1g", large, Store{}},        // 1 GB of lines as real sessions have them
-	{"1g-compacted", large.with(func(s *Shape) { s.CompactEvery = 2000 }), Store{}}, // the same with a compaction every 2,000 entries
-	{"store", stored(3), realStore},    // a folder of 3,142 sessions, 1.24 GB
-	{"store-v1", stored(1), realStore}, // the same of format version 1
+	// a plain session
+	{"linear", Shape{Entries: 60, Tools: 0.6}, Store{}},
+	// one that goes back often
+	{"branched", Shape{Entries: 200, Tools: 0.5, Branch: 0.3, Labels: 0.1}, Store{}},
+	// one with compactions and checkpoints
+	{"compacted", Shape{Entries: 300, Tools: 0.6, CompactEvery: 60, Checkpoints: true, Systems: 0.1}, Store{}},
+	// all kinds of entries and operations
+	{"everything", everything, Store{}},
+	// format version 1
+	{"v1", Shape{Entries: 120, Version: 1, Tools: 0.6, Bash: 0.1, CompactEvery: 50}, Store{}},
+	// format version 2
+	{"v2", Shape{Entries: 120, Version: 2, Tools: 0.6, Branch: 0.1, Custom: 0.2, Bash: 0.1, CompactEvery: 50, Labels: 0.1}, Store{}},
+	// all kinds of entries, one line in thirty damaged
+	{"damaged", everything.with(func(s *Shape) { s.Damage = 0.03 }), Store{}},
+	// 100,000 entries, one below the other
+	{"deep", Shape{Entries: 100_000, Text: 20, MaxText: 200, Tools: 0.5}, Store{}},
+	// 600,000 small entries
+	{"600k", Shape{Entries: 600_000, Text: 60, MaxText: 600, Tools: 0.7, Branch: 0.05}, Store{}},
+	// 1,000 patches over 10,000 messages
+	{"transforms", patched(11_000), Store{}},
+	// 16,000 patches over 160,000 messages
+	{"transforms-x16", patched(176_000), Store{}},
+	// one line of 95 MB
+	{"longline", Shape{Entries: 200, Longest: 95_000_000}, Store{}},
+	// 10 MB of the same lines as 1g
+	{"10m", sized(10), Store{}},
+	// 50 MB of them
+	{"50m", sized(50), Store{}},
+	// 100 MB of them
+	{"100m", sized(100), Store{}},
+	// 1 GB of lines as real sessions have them
+	{"1g", large, Store{}},
+	// the same with a compaction every 2,000 entries
+	{"1g-compacted", large.with(func(s *Shape) { s.CompactEvery = 2000 }), Store{}},
+	// a folder of 3,142 sessions, 1.24 GB
+	{"store", stored(3), realStore},
+	// the same of format version 1
+	{"store-v1", stored(1), realStore},
 }
 
 var everything = Shape{

@@ -41,10 +41,10 @@ func TestSummary(t *testing.T) {
 	want := stats.Summary{Reading: dialect.Reading{Agent: "pi"}, About: outline.About{ID: "s1", First: "first words", CWD: "/w", Began: got.Began}, Time: "2026-01-01T00:00:04.000Z",
 		Model: "p/mb", Entries: 5, Context: 22, Estimated: true, Cost: 1.75, Recorded: 1.75}
 	if got != want {
-		t.Errorf("\n got %+v\nwant %+v", got, want)
+		t.Errorf("\n got %#v\nwant %#v", got, want)
 	}
 	if none := summary(t, header); none != (stats.Summary{Reading: dialect.Reading{Agent: "pi"}, About: outline.About{ID: "s1", CWD: "/w", Began: none.Began}, Time: "2026-01-01T00:00:00.000Z"}) {
-		t.Errorf("a header alone: %+v", none)
+		t.Errorf("a header alone: %#v", none)
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 func writeDoctor(w *bufio.Writer, r *doctor.Report, on Screen) {
 	window := phrase.If(r.Window > 0, " of %d tokens (%s)", r.Window,
 		phrase.Percent(float64(r.Context)/float64(max(1, r.Window))))
-	fmt.Fprintf(w, "%s: %s, %s, %s%s%s%s\n", r.File, sessionfmt.Clean(r.Model.Provider+"/"+r.Model.ID),
+	fmt.Fprintf(w, "%s: %s, %s, %s%s%s%s\n", r.File, sessionfmt.Clean(cmp.Or(r.Model.Name(), "no model")),
 		phrase.Count(r.Requests, "request"),
 		phrase.If(r.Recorded < r.Cost, "~"), phrase.Dollars(r.Cost), lacking(r.NoSubAgents, r.Unread),
 		phrase.If(r.Owner != "", ", a sub-agent of session %s", sessionfmt.Clean(r.Owner)))

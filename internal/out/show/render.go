@@ -15,6 +15,7 @@ import (
 	"ctxtool/internal/out/body"
 	"ctxtool/internal/read/phrase"
 	"ctxtool/replay"
+	"ctxtool/replay/models"
 	"ctxtool/replay/prompt"
 	"ctxtool/replay/tokens"
 	"ctxtool/sessionfmt"
@@ -99,7 +100,7 @@ func writeSummary(w *bufio.Writer, r Report) error {
 			tools = "tools: not in the file"
 		}
 	}
-	fmt.Fprintf(w, "# Context Usage\n\n[%s] %s/%s · %s\n\n- %s\n- %s", bar(whole, limit), model.Provider, model.ID, of,
+	fmt.Fprintf(w, "# Context Usage\n\n[%s] %s · %s\n\n- %s\n- %s", bar(whole, limit), titleOf(e, model), of,
 		system, tools)
 	for i, t := range prompt.Tools {
 		switch {
@@ -166,6 +167,14 @@ func bar(used int, limit int64) string {
 	return strings.Repeat("█", filled) + strings.Repeat("░", 20-filled)
 }
 
+// titleOf returns the name of the model of a context, spelled by the envelope's rules as the reference spells it.
+func titleOf(e *replay.Envelope, m models.Ref) string {
+	if e.Replay().Rules == replay.ByEnvelope {
+		return m.Provider + "/" + m.ID
+	}
+	return m.Name()
+}
+
 // writeFull writes the text of docs/figures.md.
 func writeFull(w *bufio.Writer, r Report) error {
 	e := r.Envelope
@@ -190,8 +199,7 @@ func writeFull(w *bufio.Writer, r Report) error {
 			noTools = "(not in the file)"
 		}
 	}
-	fmt.Fprintf(w, "# Context Envelope\n\n## Meta\n\n- model: %s/%s\n- context window: %s\n\n", model.Provider,
-		model.ID, window)
+	fmt.Fprintf(w, "# Context Envelope\n\n## Meta\n\n- model: %s\n- context window: %s\n\n", titleOf(e, model), window)
 	fmt.Fprintf(w, "## Options\n\n```json\n%s\n```\n\n## System (parts)\n\n", indentOptions(prompt.Options))
 	for _, p := range prompt.Parts {
 		fmt.Fprintf(w, "### %s\n```text\n%s\n```\n\n", p.Name, jsonl.UTF8(p.Text))

@@ -7,6 +7,7 @@ import (
 	"ctxtool/internal/base/scratch"
 	"ctxtool/internal/read/activity"
 	"ctxtool/internal/read/ops"
+	"ctxtool/replay/models"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -54,7 +55,7 @@ func (r *reader) other(k jsonl.Kind, v value) {
 		r.say(Ephemeral, "", bytes.TrimRight(r.text, "\n"))
 	case jsonl.ModelChange:
 		provider, id := v.Model()
-		r.say(Setting, "model", []byte(provider.Text()+"/"+id.Text()))
+		r.say(Setting, "model", []byte(models.Ref{Provider: provider.Text(), ID: id.Text()}.Name()))
 	case jsonl.ThinkingChange:
 		r.say(Setting, "thinking level", []byte(v.Get("thinkingLevel").Text()))
 	case jsonl.Label:

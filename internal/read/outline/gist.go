@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"ctxtool/internal/read/activity"
+	"ctxtool/replay/models"
 	"ctxtool/sessionfmt"
 	"ctxtool/sessionfmt/jsonl"
 )
@@ -89,7 +90,7 @@ func (g *gist) other(kind jsonl.Kind, line jsonl.Value) {
 		}
 	case jsonl.ModelChange:
 		provider, id := line.Model()
-		g.add(provider.Text() + "/" + id.Text())
+		g.add(models.Ref{Provider: provider.Text(), ID: id.Text()}.Name())
 	case jsonl.Label:
 		if name := line.Get("label").Text(); name != "" {
 			g.add(strconv.Quote(name) + " on " + line.Get("targetId").Text())

@@ -89,7 +89,8 @@ func (a Agent) damaged(t *testing.T) {
 			want = want[:sign] + strconv.Itoa(all+must.Get(strconv.Atoi(want[sign:])))
 		}
 		if got := Report(t, a.Name, data); got != want {
-			t.Errorf("%s of %s: %s, want %s", test.name, a.Name, got, want)
+			t.Errorf("%s of %s: found %q, want %q, or what Agent.Found says of %q (+N counts from %d entries)",
+				test.name, a.Name, got, want, test.name, all)
 		}
 	}
 }

@@ -103,7 +103,7 @@ func (a Agent) scanned(t *testing.T, c corpus.Session) {
 		case taken && bad != nil:
 			t.Errorf("%s: a broken line is taken: %s", c.Name, line)
 		case taken && (p.ID.Exists() && string(got.ID) != string(p.ID) || string(got.Time) != string(p.Timestamp)):
-			t.Errorf("%s: id %s, time %s; the head has %s, %s", c.Name, got.ID, got.Time, p.ID, p.Timestamp)
+			t.Errorf("%s: id %s, time %s; the head has %s, %s (Pick.As names the fields)", c.Name, got.ID, got.Time, p.ID, p.Timestamp)
 		}
 		for cut := 0; cut < len(line); cut += 1 + len(line)/100 {
 			for _, end := range []string{"", "}", "]", `"`, `:"`} {

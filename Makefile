@@ -94,8 +94,11 @@ check-all:
 		echo "skipped the tests for arm64: no $(QEMU); Debian's package qemu-user-static has it"; \
 	fi
 
+# The tests that write files under -update; docs/golden_test.go holds the list to what tests call.
+WRITES := Aside|CommandPages|Compared|Documented|Facts|Fleet|Golden|GoldenFiles|Hooked|Library|Notices|Pages|ReadmeAndGuide|Recordings|SARIF|Samples|Schemas|Scorecard|Script|Work
 golden:
-	$(GO) test ./cmd/ctxtool ./internal/lens/check ./migrate -update
+	$(GO) test ./docs ./internal/read/ops $$($(GO) list -f '{{.ImportPath}} {{.TestImports}} {{.XTestImports}}' ./... | \
+		awk '/internal.test.(golden|samples)/ && !/^ctxtool.internal.test/ {print $$1}') -run '^Test($(WRITES))$$' -update
 
 # The core, whose packages are to notice their own mutants: of MUTANTS drawn by SEED at least LEAST. A mutant takes as
 # long as the tests of its package.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -155,6 +156,15 @@ func TestFound(t *testing.T) {
 		}
 	}
 	none := func(string) string { return "" }
+	absent := func(found ...string) string { // the agents with a folder of their own, but for these
+		agents := []string{"pi"}
+		for _, d := range sessionfmt.Dialects() {
+			if len(d.Store.Folders) > 0 && !slices.Contains(agents, d.Name) {
+				agents = append(agents, d.Name)
+			}
+		}
+		return strings.Join(slices.DeleteFunc(agents, func(a string) bool { return slices.Contains(found, a) }), ", ")
+	}
 	st := Default(sessionfmt.Disk{}, none, home)
 	chats := In(sessionfmt.Disk{}, filepath.Join(home, ".gemini"))
 	for _, test := range []struct {
@@ -166,9 +176,9 @@ func TestFound(t *testing.T) {
 		{chats, "two", "session-2026-01-01T00-00-two.jsonl", ""},
 		{st, "same", "", "same: 2 sessions have that id\nname one of same:1 (pi), same:2 (pi)"},
 		{st, "same:2", ".omp/agent/sessions/1_same.jsonl", ""},
-		{st, "none", "", "none: no such file, and no session's id begins with it\nsessions are looked up by id in " + strings.Join(st.Folders(), ", ") + "; there is no folder of codex, qwen, claude, gsh, swe-cli, opencode, kilo, openclaw, copilot, cline; --sessions-dir names another folder"},
+		{st, "none", "", "none: no such file, and no session's id begins with it\nsessions are looked up by id in " + strings.Join(st.Folders(), ", ") + "; there is no folder of " + absent("pi", "gemini") + "; --sessions-dir names another folder"},
 		{chats, "none", "", "none: no such file, and no session's id begins with it\nsessions are looked up by id in " + chats.Folders()[0] + "; --sessions-dir names another folder"},
-		{Default(sessionfmt.Disk{}, none, t.TempDir()), "none", "", "none: no such file, and no sessions to search for an id\nthere is no folder of pi, codex, qwen, claude, gemini, gsh, swe-cli, opencode, kilo, openclaw, copilot, cline; --sessions-dir names another folder"},
+		{Default(sessionfmt.Disk{}, none, t.TempDir()), "none", "", "none: no such file, and no sessions to search for an id\nthere is no folder of " + absent() + "; --sessions-dir names another folder"},
 	} {
 		got, err := test.st.Locate(test.id)
 		said := ""

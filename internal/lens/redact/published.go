@@ -84,8 +84,16 @@ func (s *Scanner) isPublished(text []byte, h hit) bool {
 	}
 	return isPublishable(text[start:h.end]) || isPublishable(text[h.start:h.end]) ||
 		isSealedValue(text[h.start:h.end]) ||
-		h.rule == s.r.shaped && publicFields[string(lowered(fieldBefore(text, start)))] ||
+		h.rule == s.r.shaped && isPublicField(text, start) ||
 		s.isSealed(h.start)
+}
+
+// isPublicField reports whether the value that begins at text[at] is that of a field of publicFields. Fields of one
+// letter are public in a key of JSON only, which has its type beside them (RFC 7517, 4.1).
+func isPublicField(text []byte, at int) bool {
+	name := fieldBefore(text, at)
+	return publicFields[string(lowered(name))] && (len(name) > 1 ||
+		bytes.Contains(text[max(0, at-longestRow):min(len(text), at+longestRow)], []byte("kty")))
 }
 
 // isSealed reports whether a place is in an encrypted value.

@@ -257,8 +257,10 @@ func isBody(v []byte, is prefixKind) bool {
 	if len(v) < 12 {
 		return false
 	}
-	m := madeOf(v[:min(len(v), judged)])
-	if m.digits < 2 || m.letters < 2 || 2*m.odd < m.letters+m.digits || m.changes < 3 || repeats(v) {
+	head := v[:min(len(v), judged)]
+	m := madeOf(head)
+	if m.letters < 2 || 2*m.odd < m.letters+m.digits || repeats(v) ||
+		(m.digits < 2 || m.changes < 3) && !(len(v) >= shortestShape && isJumbled(head) && 4*m.odd >= 3*m.letters) {
 		return false
 	}
 	var uppers, lowers, hex int

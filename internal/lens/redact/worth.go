@@ -246,7 +246,8 @@ func (s *Scanner) hasCode(text []byte) bool {
 		for end < len(text) && inCode[text[end]] != 0 {
 			end++
 		}
-		if s.isCode(text, start, end) || escapes(text, start+1) && s.isCode(text, start+1, end) {
+		if s.isCode(text, start, end) || start > 0 && text[start-1] == '\\' &&
+			s.isCode(text, start+min(end-start, escapeLen(text[start-1:])-1), end) {
 			return true
 		}
 		i = max(i, (end-8)&^15)
@@ -281,7 +282,7 @@ func (s *Scanner) isCode(text []byte, start, end int) bool {
 		for to < end && isShape(text[to]) {
 			to++
 		}
-		if to-at >= shortestShape && (len(s.shapes(nil, text, at, to)) > 0 || splits(text, at, to)) {
+		if to-at >= shortestShape && (len(s.shapes(nil, text, at, to)) > 0 || splits(text, at, to) || continues(text, at)) {
 			return true
 		}
 		at = to + 1
@@ -310,6 +311,30 @@ func splits(text []byte, start, end int) bool {
 			return false
 		}
 		n = max(to, n+1)
+	}
+	return false
+}
+
+// continues reports whether text[start:] may be the second part of a token, whose first part ends before an escape.
+func continues(text []byte, start int) bool {
+	escaped := false
+	for n := start; n > 0 && start-n < 2*longestJoint; {
+		end := n
+		for n > 0 && isShape(text[n-1]) && end-n < longestShape {
+			n--
+		}
+		if n > 0 && text[n-1] == '\\' && end > n { // its first character is of the escape
+			escaped = true
+			n++
+		}
+		if end-n >= minPart && escaped {
+			_, is := prefixOf(bytes.TrimLeft(text[n:end], "-_"))
+			return is != noPrefix
+		}
+		if end-n > digits(text[n:end]) {
+			return false
+		}
+		n--
 	}
 	return false
 }

@@ -37,7 +37,7 @@ type nameUse struct{ at, end int32 }
 func (s *Scanner) assigned(dst []hit, text []byte) []hit {
 	slices.SortFunc(s.names, func(a, b nameUse) int { return cmp.Or(int(a.at-b.at), int(b.end-a.end)) })
 	done, head := 0, 0
-	s.lasts = [2]lastWord{{at: -1}, {at: -1}}
+	s.lasts = [3]lastWord{{at: -1}, {at: -1}, {at: -1}}
 	for _, f := range s.names {
 		if int(f.at) < done {
 			continue
@@ -60,7 +60,7 @@ func (s *Scanner) assigned(dst []hit, text []byte) []hit {
 		if named.strength == noName || !promising(text, n.start, n.end) {
 			continue
 		}
-		n, done = named, named.end
+		n, done = s.within(text, named), named.end
 		n.upper = !slices.ContainsFunc(text[n.start:n.end], func(c byte) bool { return c-'a' < 26 })
 		a := assignment{s: s, text: text, name: n}
 		if a.read(); len(a.found) == 0 {
@@ -128,15 +128,16 @@ type assignment struct {
 	found [][2]int // the values
 	cost  int      // bytes read
 
-	at    int
-	how   link
-	lines int  // line breaks since the name
-	words int  // that are no values
-	pair  bool // the name is a value itself: name: PASSWORD, value: X
-	stop  bool
-	skip  bool // the value of another name follows
-	said  bool // the word before the place is a verb such as is
-	sum   bool // a word such as checksum lies between
+	at     int
+	how    link
+	lines  int  // line breaks since the name
+	words  int  // that are no values
+	pair   bool // the name is a value itself: name: PASSWORD, value: X
+	stop   bool
+	skip   bool // the value of another name follows
+	object bool // the value is an object, in which a field has it
+	said   bool // the word before the place is a verb such as is
+	sum    bool // a word such as checksum lies between
 
 	alone     bool // the value ends its line
 	directive bool // the name begins its line, or follows that of a user, and only flags lie between it and the value
@@ -226,8 +227,12 @@ func (a *assignment) step() {
 	case c == ')':
 		a.at++
 		a.depth--
-	case c == '}' && a.pair && a.words > 0:
+	case c == '}' && (a.pair && a.words > 0 || a.object):
 		a.stop = true
+	case c == '{' && a.how == assigns && a.words == 0 && a.lines < 2 && !a.pair:
+		a.at++
+		a.object = true
+		a.how = near
 	case neutral[c], c == '+' && !isAlnum(next):
 		a.at++
 	case c == '.' && (next == '.' || next == ' '), c == '_' && next == '_':
@@ -247,7 +252,7 @@ func (a *assignment) step() {
 			a.how = beside
 		}
 	case c == '-' && a.how < assigns:
-		a.stop = true // a flag
+		a.flag()
 	case c == '/' && (next == '/' || next == '*') && a.at+2 < len(text) && text[a.at+2] == ' ':
 		a.stop = true // a comment
 	case c == '&' && isAlpha(next) && text[a.at-1] == ' ': // a reference
@@ -303,6 +308,8 @@ func (a *assignment) braced() bool {
 // operator reads a colon or an equals sign.
 func (a *assignment) operator(c, next byte) {
 	switch {
+	case c == ':' && next == ':' && a.at == a.name.end && a.made():
+		return
 	case c == ':' && next == ':' || c == ':' && next == '/' && a.at+2 < len(a.text) && a.text[a.at+2] == '/':
 		a.stop = true
 		return
@@ -316,6 +323,37 @@ func (a *assignment) operator(c, next byte) {
 	}
 }
 
+// makers are functions of a type that take its value.
+var makers = wordSet("new from of create parse try_from from_str")
+
+// made goes on at the argument of a function of the type that the name is of: ClientSecret::new(
+func (a *assignment) made() bool {
+	rest := a.text[a.at+2 : min(len(a.text), a.at+2+longestWord)]
+	n := bytes.IndexByte(rest, '(')
+	if n < 0 || !makers[string(rest[:n])] {
+		return false
+	}
+	a.at += n + 3
+	a.how = assigns
+	return true
+}
+
+// flag reads an option after the name: that of the value if the name is that of a pair, as in --name NAME --value X.
+func (a *assignment) flag() {
+	end := a.at
+	for end < len(a.text) && end-a.at < longestHeading && (isAlpha(a.text[end]) || a.text[end] == '-') {
+		end++
+	}
+	if !a.pair || a.lines > 0 || byteAt(a.text, end) != ' ' && byteAt(a.text, end) != '=' {
+		a.stop = true
+		return
+	}
+	if isValueKey(a.text[a.at:end]) {
+		a.how = assigns
+	}
+	a.at = end + 1
+}
+
 // newline goes on in the next line, after what both lines begin with.
 func (a *assignment) newline(c byte) {
 	n := 1
@@ -323,7 +361,7 @@ func (a *assignment) newline(c byte) {
 		n = 2
 	}
 	a.at += n
-	if a.lines++; a.lines > 2 && !a.pair || a.lines > 5 || a.words > 0 && !a.pair {
+	if a.lines++; a.lines > 2 && !a.pair && !a.object || a.lines > 5 || a.words > 0 && !a.pair && !a.object {
 		a.stop = true
 		return
 	}
@@ -338,7 +376,7 @@ func (a *assignment) newline(c byte) {
 	same := shared(before, a.text[a.at:])
 	a.at += same
 	a.at += ordinal(a.text[a.at:])
-	if how == near && !a.pair && len(bytes.Fields(before[same:])) > mostHeading && !isPrompt(before) {
+	if how == near && !a.pair && !a.object && len(bytes.Fields(before[same:])) > mostHeading && !isPrompt(before) {
 		a.stop = true // a sentence ends, and no heading
 	}
 }

@@ -66,6 +66,10 @@ func (a *assignment) candidate(start, end int, quoted bool) {
 		a.skip, a.at = false, max(after, a.at)
 		return
 	}
+	if !quoted && a.words == 0 && end-start < 3 && digits(v) == len(v) && byteAt(text, end) == ':' {
+		a.at = end // password #1: X
+		return
+	}
 	if key, rest := a.otherName(v, after, quoted); key != nil {
 		typed := a.how == assigns && !quoted && a.text[a.name.end] == ':' && fillers[string(lowered(key))]
 		if string(lowered(key)) == "secure" { // encrypted for a service
@@ -76,7 +80,11 @@ func (a *assignment) candidate(start, end int, quoted bool) {
 			a.at, a.how = rest, assigns
 			return
 		}
-		if !a.pair || a.lines > 4 {
+		if a.object && a.name.plural {
+			a.at, a.how = rest, assigns
+			return
+		}
+		if !a.pair && !a.object || a.lines > 4 {
 			if a.lines > 0 || a.how > near || quoted {
 				a.stop = true
 				return
@@ -97,6 +105,10 @@ func (a *assignment) candidate(start, end int, quoted bool) {
 		a.how = beside
 	}
 	if !quoted && after < len(text) && text[after] == '(' {
+		if call := lowered(v[bytes.LastIndexAny(v, ".:")+1:]); a.how == assigns && a.words == 0 && wrapCalls[string(call)] {
+			a.at = after + 1
+			return
+		}
 		if fillCalls[string(lowered(v[bytes.LastIndexByte(v, '.')+1:]))] && a.words == 0 {
 			a.at, a.how = after, assigns // getByLabel("Password").fill("X")
 			return
@@ -118,6 +130,9 @@ func (a *assignment) candidate(start, end int, quoted bool) {
 	code := !quoted && a.how < assigns && byteAt(text, end) == ')' && bytes.IndexByte(v, '.') > 0 && isIdent(v)
 	if next := byteAt(text, end); a.lines > 0 && a.how < assigns && (next == ',' || next == ' ') {
 		code = code || len(v) == 40 && isAllHex(v) // the commit of the next row
+	}
+	if quoted && a.inLiterals(start, end) || !quoted && byteAt(text, end) == '\\' && a.inLines(start, end) {
+		return
 	}
 	if a.isValue(v, quoted) && !code && !(a.name.strength < passName && isDigest(v) && a.summed()) {
 		a.take(start, end)
@@ -209,7 +224,7 @@ func (a *assignment) otherName(v []byte, after int, quoted bool) (key []byte, re
 		at++
 	}
 	signs := bytes.Count(v, []byte("="))
-	value := a.lines == 0 && (a.how == assigns || a.said && human(v) || a.how == beside && signs > 1 && human(v)) ||
+	value := a.lines == 0 && (a.how == assigns || a.directive && a.alone && a.name.strength == passName && human(v) || a.said && human(v) || a.how == beside && signs > 1 && human(v)) ||
 		a.alone && a.words == 0 && signs > 1 && human(v)
 	if at < len(a.text) && (a.text[at] == ':' || a.text[at] == '=' && !bytes.HasPrefix(a.text[at:], []byte("=="))) &&
 		!(quoted && value) {
@@ -270,13 +285,20 @@ func (a *assignment) take(start, end int) {
 		a.how = assigns
 		return
 	}
+	if a.object && a.name.plural && len(a.found) < mostParts {
+		a.how = near
+		return
+	}
 	a.stop = true
 }
 
 // continued adds the parts in which a value goes on, and returns where they end: each is one random word.
 func (a *assignment) continued(start, end int) int {
 	literal := isQuote(a.text[start-1])
-	if end-start < shortestPart || isAllHex(a.text[start:end]) && !literal {
+	if !literal && isAllHex(a.text[start:end]) {
+		return a.restOfHex(start, end)
+	}
+	if end-start < shortestPart {
 		return end
 	}
 	for range mostParts {
@@ -296,6 +318,24 @@ func (a *assignment) continued(start, end int) int {
 		}
 		a.found = append(a.found, [2]int{at, to})
 		start, end = at, to
+	}
+	return end
+}
+
+// restOfHex adds the rest of a value of hex digits, which its line is too short for.
+func (a *assignment) restOfHex(start, end int) int {
+	at, ok := joint(a.text, start, end)
+	if !ok || end-start < shortestPart || bytes.IndexByte(a.text[end:at], '\n') < 0 {
+		return end
+	}
+	to := at + hexRun(a.text[at:min(len(a.text), at+longestShape)])
+	switch to - at + end - start {
+	case 32, 40, 48, 64, 96, 128:
+		if to-at > 3 && endsLine(a.text, to) {
+			a.cost += to - end
+			a.found = append(a.found, [2]int{at, to})
+			return to
+		}
 	}
 	return end
 }
@@ -328,7 +368,7 @@ func (a *assignment) paired() bool {
 		i--
 	}
 	if i == 0 || a.text[i-1] != ':' && a.text[i-1] != '=' {
-		return false
+		return flagged(a.text[:i])
 	}
 	for i--; i > 0 && bytes.IndexByte([]byte(" \"'`\t\\"), a.text[i-1]) >= 0; i-- {
 		if at-i > 24 {
@@ -342,10 +382,21 @@ func (a *assignment) paired() bool {
 	return i < end && nameKeys[string(lowered(a.text[i:end]))]
 }
 
+// flagged reports whether a text ends in an option for the name of a value: --name.
+func flagged(before []byte) bool {
+	i := len(before)
+	for i > 0 && len(before)-i < 16 && (isAlpha(before[i-1]) || before[i-1] == '-') {
+		i--
+	}
+	name := bytes.TrimLeft(before[i:], "-")
+	return len(name) > 1 && len(name) < len(before)-i && nameKeys[string(lowered(name))]
+}
+
 // The words that last looks for.
 const (
 	lastValue = iota
 	lastAs
+	lastVal
 )
 
 // A lastWord is where the last of a word is in what was searched of a text, -1 for nowhere.
@@ -372,12 +423,14 @@ func (a *assignment) last(from, which int, word string) int {
 // before looks for the value of a pair before its name: value: X, name: PASSWORD.
 func (a *assignment) before() {
 	from := max(0, a.name.start-longestLink)
-	at := a.last(from, lastValue, "alue") - from
+	at, size := a.last(from, lastValue, "alue")-from, len("alue")
 	if at < 0 {
-		return
+		if at, size = a.last(from, lastVal, " val ")-from, len(" val"); at < 0 {
+			return
+		}
 	}
 	b := assignment{s: a.s, text: a.text[:a.name.start], name: a.name}
-	b.name.start, b.name.end = from+at, from+at+len("alue")
+	b.name.start, b.name.end = from+at, from+at+size
 	b.at = b.name.end
 	for b.at < len(b.text) && !b.stop {
 		b.step()

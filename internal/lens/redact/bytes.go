@@ -124,8 +124,9 @@ func byteNumber(b []byte, bare bool) (c byte, ok bool) {
 func (s *Scanner) inBytes(dst []hit, plain []byte, text []byte, whole hit) []hit {
 	whole.text = zeros(text[whole.start:whole.end], len(plain))
 	long := len(plain) == 64 || len(plain) == 32
-	named := long && !isText(plain) && !repeats(plain) && namesKeyPair(text[:whole.start])
-	if named || isKeyPair(plain) {
+	named := !isText(plain) && !repeats(plain) && (long && namesKeyPair(text[:whole.start]) ||
+		len(plain) <= mostKeyBytes && s.namesBytes(text, whole.start, plain))
+	if named || isKeyPair(plain) || isPrivateDER(plain) {
 		whole.rule, whole.value = s.r.key, string(plain)
 		return append(dst, whole)
 	}
@@ -135,6 +136,82 @@ func (s *Scanner) inBytes(dst []hit, plain []byte, text []byte, whole hit) []hit
 	plain = bytes.Clone(plain) // it may have byte arrays
 	whole.value = string(plain)
 	return s.inside(dst, plain, whole)
+}
+
+// mostKeyBytes is the length of the longest key that only its name shows, in bytes.
+const mostKeyBytes = 128
+
+// byteWords are words between the name of an array of bytes and its numbers: types and constructors.
+var byteWords = wordSet(`byte bytes bytearray u8 u1 uint8 uint8_t uint8array unsigned char const static int array vec std buffer new
+	from type data of progmem hex base64 key`)
+
+// namesBytes reports whether an array whose numbers begin at text[at] has the name of a secret: APPKEY[16] = {.
+func (s *Scanner) namesBytes(text []byte, at int, plain []byte) bool {
+	low, end := max(0, at-longestHeading-longestName), len(bytes.TrimRight(text[:at], " \t\r\n"))
+	low = max(low, low+bytes.LastIndexAny(text[low:max(low, end)], ";\n)"))
+	s.read += at - low
+	assigned, bare := false, false
+	for end > low {
+		if c := text[end-1]; nameRuneBefore(text[:end]) == 0 || c == '.' || c == '-' {
+			assigned = assigned || c == ':' || c == '=' || c == '<' && bare
+			end--
+			continue
+		}
+		start := end
+		for start > low && nameRuneBefore(text[:start]) > 0 {
+			start -= nameRuneBefore(text[:start])
+		}
+		name := text[start:end]
+		if word := lowered(name); digits(name) == 0 && !byteWords[string(word)] {
+			return assigned && (s.namer.judge(name) >= mediumName)
+		} else if string(word) == "key" {
+			return assigned && (len(plain) == 16 || len(plain) == 24 || len(plain) == 32) && !isRow(plain)
+		}
+		bare, end = true, start
+	}
+	return false
+}
+
+// isRow reports whether bytes mostly grow by the same step, as those of examples do.
+func isRow(b []byte) bool {
+	same := 0
+	for i := 2; i < len(b); i++ {
+		if b[i]-b[i-1] == b[i-1]-b[i-2] {
+			same++
+		}
+	}
+	return 2*same > len(b)
+}
+
+// isPrivateDER reports whether bytes begin like a private key in DER: an object of RSA (RFC 8017, A.1.2), of elliptic
+// curves (RFC 5915, 3) or of any kind (RFC 5958, 2).
+func isPrivateDER(b []byte) bool {
+	rest, ok := derInside(b, 0x30)
+	if len(b) < leastBytes || !ok || len(rest) < 4 || rest[0] != 2 || rest[1] != 1 || rest[2] > 1 {
+		return false
+	}
+	version, rest := rest[2], rest[3:]
+	switch {
+	case rest[0] == 4:
+		return version == 1 && len(rest) > 1 && rest[1] >= 16 && rest[1] <= 66
+	case rest[0] == 2:
+		_, ok = derInside(rest, 2)
+		return version == 0 && ok && rest[1] >= 0x40
+	}
+	method, ok := derInside(rest, 0x30)
+	return ok && len(method) > 2 && method[0] == 6 && len(rest) >= 2+int(rest[1]) &&
+		byteAt(rest, 2+int(rest[1])) == 4
+}
+
+// derInside returns what follows the tag and the length of an object of DER that may be cut short.
+func derInside(b []byte, tag byte) ([]byte, bool) {
+	if len(b) < 2 || b[0] != tag {
+		return nil, false
+	}
+	if n := int(b[1]) - 0x80; n > 0 && n < 4 {
+		return b[min(len(b), 2+n):], len(b) > 2+n
+	}
+	return b[2:], b[1] < 0x80
 }
 
 // isKeyPair reports whether bytes are a seed of Ed25519 followed by its public key, as in Solana's id.json

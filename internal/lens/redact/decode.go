@@ -23,6 +23,7 @@ const (
 	inBase    uint8 = 1 << iota // of base64, in both of its alphabets
 	inBytes                     // of a list of bytes, see byteLists
 	inSpelled                   // of such a list as a JSON string spells it
+	inWords                     // of words in small letters
 )
 
 // codeKinds says of what encodings a character is. inCode has a 1 for those of base64.
@@ -33,6 +34,9 @@ var codeKinds, inCode = func() (kinds, code [256]uint8) {
 		}
 		if isHex(byte(c)) || bytes.IndexByte([]byte("xX,;: \t\r\n"), byte(c)) >= 0 {
 			kinds[c] |= inBytes | inSpelled
+		}
+		if byte(c)-'a' < 26 || c == ' ' {
+			kinds[c] |= inWords
 		}
 		if bytes.IndexByte([]byte(`\ntr`), byte(c)) >= 0 {
 			kinds[c] |= inSpelled
@@ -53,7 +57,7 @@ func (s *Scanner) decoded(dst []hit, text []byte) []hit {
 	if s.depth == mostDecoded || s.r.known {
 		return dst
 	}
-	listed := 0                             // up to where lists of bytes were read
+	listed, phrased := 0, 0                 // up to where lists of bytes and phrases were read
 	for i := 0; i+8 <= len(text); i += 16 { // a code has all 8 bytes of one of these blocks at least
 		b := text[i : i+8 : i+8]
 		kinds := kindsOf(b)
@@ -67,6 +71,9 @@ func (s *Scanner) decoded(dst []hit, text []byte) []hit {
 			s.byteLists(text, start, end, func(plain []byte, start, end int) {
 				dst = s.inBytes(dst, plain, text, hit{start: start, end: end})
 			})
+		}
+		if kinds&inWords != 0 && i >= phrased && i%phraseStride == 0 {
+			dst, phrased = s.phraseAt(dst, text, i)
 		}
 		if kinds&inBase == 0 {
 			continue
@@ -96,6 +103,10 @@ func (s *Scanner) decoded(dst []hit, text []byte) []hit {
 			from, to := dataLines(text, start)
 			dst = append(dst, hit{rule: s.r.key, start: from, end: to, value: string(text[from:to])})
 			i = max(i, (to-8)&^15)
+			continue
+		}
+		if end-start >= shortestLine && text[start] == '3' && isPrivateDER(decode(bytes.Clone(text[start:min(end, start+2*keyLine)]))) {
+			dst = append(dst, hit{rule: s.r.key, start: start, end: end, value: string(text[start:end])})
 			continue
 		}
 		if end-start < shortestCode || !printable(text[start:end]) {

@@ -77,6 +77,8 @@ func formAt(text []byte, start, end int) (from, to int, ok bool) {
 		return start, end, isUUID(v[70:])
 	case n == 180 && v[0] == 's' && v[1] == 'k': // a token of Sanity (www.sanity.io/docs/http-auth)
 		return start, end, isAlnums(v) && isMixedCode(v[2:])
+	case n == 55 && v[6] == '-': // a recovery password of BitLocker (learn.microsoft.com/windows/security)
+		return start, end, isBitLocker(v)
 	case n == 41 && v[8] == '-' && v[31] == '-' && v[36] == '-': // a key of bunny.net (docs.bunny.net/reference)
 		return start, end, isAllHex(v[:8]) && isAllHex(v[19:31]) && isAllHex(v[37:])
 	case n > 31 && n < 36 && (v[0] == 'u' || v[0] == 'm') && v[n-25] == '-': // uptimerobot.com/api
@@ -124,6 +126,17 @@ func joined(text []byte, start, end int) (from, to int, ok bool) {
 		return start - 25, end, isAlnums(v) && isMixedCode(v)
 	}
 	return 0, 0, false
+}
+
+// isBitLocker reports whether a text is eight numbers of six digits. Each is a multiple of 11, but one that is mistyped
+// tells as much.
+func isBitLocker(v []byte) bool {
+	for part := range bytes.SplitSeq(v, []byte("-")) {
+		if len(part) != 6 || digits(part) != 6 {
+			return false
+		}
+	}
+	return !repeats(v)
 }
 
 const base32Letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"

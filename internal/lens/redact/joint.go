@@ -31,8 +31,8 @@ func joint(text []byte, start, end int) (next int, ok bool) {
 		case isQuote(c):
 			quotes++
 			ok = ok || quotes > 1
-		case c == '<' && byteAt(text, next+1) == '<':
-			next++ // an operator of C++
+		case c == '<' && (byteAt(text, next+1) == '<' || byteAt(text, next+1) == '>'):
+			next++ // an operator of C++ or Elixir
 		case c == '<':
 			n := inlineTag(text[next:])
 			if n == 0 {

@@ -65,7 +65,7 @@ func (s *Scanner) matches(dst []hit, text []byte, k int32) []hit {
 		if !ok && until-start > minPart && until-start < longestShape {
 			s.broken = append(s.broken, brokenMatch{k, start, until - 1})
 		}
-		if !ok || r.Judge != judgeNone && until-start < mostAgain && madeOf(text[start:until]).odd < 2 {
+		if !ok || r.Judge != judgeNone && until-start < mostAgain && madeOf(text[start:until]).odd == 0 {
 			continue
 		}
 		read += until - start
@@ -98,24 +98,37 @@ type brokenMatch struct {
 	start, end int
 }
 
-// rejoined adds the secret of a rule whose match continues after what it breaks off at.
+// mostJoined is in how many parts a match is looked for.
+const mostJoined = 4
+
+// rejoined adds the secret of a rule whose match continues after what it breaks off at, in one part or several.
 func (s *Scanner) rejoined(dst []hit, text []byte, m brokenMatch) []hit {
 	k, start, end := m.rule, m.start, m.end
 	if isAlnum(text[end]) {
 		return dst
 	}
-	from, ok := joint(text, start, end)
-	if !ok {
+	r := s.r.rules[k]
+	parts, joined := append(s.parted[:0], cell{start, end}), append(s.encoded[:0], text[start:end]...)
+	for len(parts) < mostJoined {
+		from, ok := joint(text, parts[len(parts)-1].start, end)
+		if !ok {
+			break
+		}
+		to := from
+		for to < len(text) && to-from < longestShape && !ends[text[to]] {
+			to++
+		}
+		s.read += to - from
+		if to == from {
+			break
+		}
+		parts, joined, end = append(parts, cell{from, to}), append(joined, text[from:to]...), to
+	}
+	s.parted, s.encoded = parts, joined
+	if len(parts) < 2 {
 		return dst
 	}
-	to := from
-	for to < len(text) && to-from < longestShape && !ends[text[to]] {
-		to++
-	}
-	s.read += to - start
-	r := s.r.rules[k]
-	joined := append(append(s.encoded[:0], text[start:end]...), text[from:to]...)
-	s.encoded = joined
+	s.read += len(joined)
 	if is, _ := s.dfa(k).run(joined, 0); !is {
 		return dst
 	}
@@ -124,13 +137,19 @@ func (s *Scanner) rejoined(dst []hit, text []byte, m brokenMatch) []hit {
 		return dst
 	}
 	first, last, ok := r.secret(joined, groups)
-	cut := end - start
+	cut := parts[0].end - start
 	if !ok || first > cut-minPart/2 || last <= cut || r.plain(joined[first:last], joined[:groups[1]]) {
 		return dst
 	}
-	last += from - end + start
-	return append(dst, hit{rule: s.r.ofRule[k], start: start + first, end: end, value: string(text[start+first : end])},
-		hit{rule: s.r.ofRule[k], start: from, end: last, value: string(text[from:last])})
+	at := 0 // of the part in joined
+	for _, p := range parts {
+		from, to := p.start+max(0, first-at), p.start+min(p.end-p.start, last-at)
+		if to > from {
+			dst = append(dst, hit{rule: s.r.ofRule[k], start: from, end: to, value: string(text[from:to])})
+		}
+		at += p.end - p.start
+	}
+	return dst
 }
 
 // match returns the match that begins at text[start], and its groups; nothing from text[until] on

@@ -15,6 +15,8 @@ func (s *Scanner) may(u *use, text []byte, end int) bool {
 	switch start := end - u.size; u.kind {
 	case useName:
 		return (u.size > 2 || endsName(text, end)) && s.mayName(text, start, end) && promising(text, start, end)
+	case usePhrase:
+		return bytes.Count(text[end:min(len(text), end+phraseNear+phraseAfter)], []byte{' '}) > 8
 	case useShape:
 		return codeLength(text, end, &inShape) >= minPart
 	case useElision:
@@ -107,7 +109,7 @@ func promising(text []byte, at, end int) bool {
 			end += nameRune(text[end:])
 		}
 	}
-	words, lines, run, letters, signs := 0, 0, 0, 0, 0
+	words, lines, run, letters, signs, most := 0, 0, 0, 0, 0, 2
 	odd, cells := false, false
 	was, last := byte(0), byte(0)
 	word := func() bool { // a run has ended
@@ -159,7 +161,10 @@ func promising(text []byte, at, end int) bool {
 			if last == ':' { // what the line announces may follow
 				lines, words = 0, 0
 			}
-			if lines++; lines > 2 && !cells || words > 1 && !cells || lines > 3 {
+			if last == '{' && lines == 0 { // an object, which has the value in a field
+				most = 5
+			}
+			if lines++; lines > most && !cells || words > 1 && most == 2 && !cells || lines > most+1 {
 				return valueBefore(text, at)
 			}
 		case isAlpha(c):
@@ -175,7 +180,7 @@ func promising(text []byte, at, end int) bool {
 			if word() {
 				return true
 			}
-			if words > longestWords && !cells {
+			if words > longestWords && most == 2 && !cells {
 				return valueBefore(text, at)
 			}
 		case c == '\t' || c == '|' || c == ',' || c == ';' || c >= utf8.RuneSelf:
@@ -218,7 +223,8 @@ func valueBefore(text []byte, at int) bool {
 	near := text[max(0, at-longestName):at]
 	label := near[:before(near, &quoting)]
 	if n := len(label); n > 0 && (label[n-1] == ':' || label[n-1] == '=' || label[n-1] == '>') {
-		if bytes.Contains(text[max(0, at-longestLink):at], []byte("alue")) {
+		if bytes.Contains(text[max(0, at-longestLink):at], []byte("alue")) ||
+			bytes.Contains(text[max(0, at-longestLink):at], []byte(" val ")) {
 			return true
 		}
 	}

@@ -48,6 +48,7 @@ type naming struct {
 	start, end int
 	strength   strength
 	codes      bool // of several codes, see codeName
+	plural     bool // of several keys, each of which has a name: securityKeys
 	upper      bool // in capital letters, as variables of the environment are
 }
 
@@ -334,6 +335,39 @@ func (s *Scanner) spaced(text []byte, n naming) naming {
 	return n
 }
 
+// within judges the name of one of several keys, and of a key that only what it is part of says more of: crypt in
+// 'crypt' => ['key' => X], LongTermKey in [LongTermKey] and Key=X below.
+func (s *Scanner) within(text []byte, n naming) naming {
+	if n.strength != weakName {
+		return n
+	}
+	name := text[n.start:n.end]
+	if low := lowered(name[max(0, len(name)-4):]); string(low) == "keys" || string(low) == "rets" || string(low) == "kens" {
+		if s.namer.judge(name[:len(name)-1]) >= mediumName {
+			n.plural, n.strength = true, strongName
+		}
+		return n
+	}
+	if !isBareKey(name) {
+		return n
+	}
+	low, end := max(0, n.start-longestName), n.start
+	before := bytes.TrimRight(text[low:end], " \t\r\n\"'\\")
+	if len(before) == 0 || len(before) == end-low || bytes.IndexByte([]byte("{[]("), before[len(before)-1]) < 0 {
+		return n
+	}
+	before = bytes.TrimRight(before, " \t\r\n\"'\\{[](=:>")
+	at := len(before)
+	for at > 0 && nameRuneBefore(before[:at]) > 0 {
+		at -= nameRuneBefore(before[:at])
+	}
+	if at < len(before) {
+		s.joint = append(append(s.joint[:0], before[at:]...), "_key"...)
+		n.strength = max(n.strength, s.namer.judge(s.joint))
+	}
+	return n
+}
+
 // qualifiedAfter returns where the words end that qualify a name before them and precede a colon, as in Romance and
 // Slavic languages: clé d'API, chave de acesso, ключ API.
 func qualifiedAfter(text []byte, at int) int {
@@ -353,7 +387,8 @@ func qualifiedAfter(text []byte, at int) int {
 		end++
 	}
 	colon := bytes.TrimLeft(rest[end:], " \u00a0")
-	if n == 0 || roleOf(rest[n:end])&isQualifier == 0 || len(colon) == 0 || colon[0] != ':' {
+	if n == 0 || roleOf(rest[n:end])&isQualifier == 0 || len(colon) == 0 ||
+		colon[0] != ':' && colon[0] != '|' && !bytes.HasPrefix(colon, []byte("│")) {
 		return at
 	}
 	return at + end

@@ -17,6 +17,7 @@ const (
 	ruleShape   = "token"               // of no provider that a rule names
 	ruleCommand = "command-line-secret" // see table_commands.go
 	ruleKey     = "private-key"         // also one of gitleaks'
+	rulePhrase  = "mnemonic"
 )
 
 // email finds the address around the @ at text[at], if there is one. The login of git at a host

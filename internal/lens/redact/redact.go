@@ -45,7 +45,7 @@ type Redactor struct {
 	ofMarker []int32      // by marker
 
 	// indexes into names: first is that of rules[0], key of private keys
-	value, first, key, generic, shaped, command, email, home int32
+	value, first, key, phrase, generic, shaped, command, email, home int32
 
 	always []int32 // indexes of rules that are tried on every text
 	words  *automaton
@@ -75,6 +75,7 @@ const (
 	useKeyBegin
 	useKeyEnd
 	useKeyHead
+	usePhrase
 	useKeyword
 	useName
 	useShape
@@ -147,6 +148,7 @@ func (r *Redactor) name() {
 		r.ofRule = append(r.ofRule, number(rule.ID))
 	}
 	r.key = number(ruleKey)
+	r.phrase = number(rulePhrase)
 	r.command = number(ruleCommand)
 	r.generic = number(ruleGeneric)
 	r.shaped = number(ruleShape)
@@ -288,6 +290,9 @@ func (r *Redactor) builtinWords() (words wordList) {
 	}
 	for k, f := range calls {
 		words.add(f.Name, use{kind: useCall, rule: int32(k)})
+	}
+	for _, word := range phraseWords {
+		words.add(begin(word), use{kind: usePhrase})
 	}
 	for k, m := range markers {
 		words.add(lowerASCII(m.Marker), use{kind: useMarker, rule: int32(k)})

@@ -45,11 +45,12 @@ type Scanner struct {
 	busy             []int32
 	read             int        // bytes that expressions and their dfas were run over
 	queue            []foundUse // of tokens and keys
+	phrased          int        // up to where phrases were looked for
 	names            []nameUse  // words of names
 	namer            nameReader
 	shaped           []int32 // where words of shapeWords end
 	runStart, runEnd int     // the value without quotes that was read last
-	lasts            [2]lastWord
+	lasts            [3]lastWord
 	commands         []foundUse // of programs and calls
 	args             []argument // of the command that is read
 	marks            []foundUse // of markers
@@ -69,6 +70,7 @@ type Scanner struct {
 	encoded []byte // that is being decoded
 	numbers []byte // see byteLists
 	join    []byte // see joins
+	joint   []byte // see inLiterals
 	parted  []cell // see rest
 	broken  []brokenMatch
 	depth   int // how often it was decoded
@@ -318,6 +320,7 @@ func (s *Scanner) wordsOf(dst []hit, v *view) []hit {
 
 // finish adds the secrets whose words were found, and those that have none.
 func (s *Scanner) finish(dst []hit, text []byte) []hit {
+	s.phrased = 0
 	dst = s.expressions(dst, text)
 	for _, m := range s.broken {
 		dst = s.rejoined(dst, text, m)
@@ -374,6 +377,8 @@ func (s *Scanner) use(dst []hit, text []byte, word int32, end int) []hit {
 			}
 		case useCommand, useCall:
 			s.commands = append(s.commands, foundUse{u, end - u.size})
+		case usePhrase:
+			dst = s.phraseNamed(dst, text, end)
 		case useMarker:
 			s.marks = append(s.marks, foundUse{u, end - u.size})
 		case useSeal:

@@ -27,7 +27,7 @@ var nameRoles = func() map[string]role {
 			kulcs kulcsa cheie cheia anahtar anahtarı anahtari clau κλειδί кључ kunci khóa مفتاح מפתח`},
 		{isMedium, `community auth authorization salt pepper seed otp totp license licence licensekey hmac sas
 			keyphrase`},
-		{isQualifier, `ordine acesso acceso accès accesso secreta privada privée zugangs de d l api access secret private master account encryption encrypt decryption signing sign admin app
+		{isQualifier, `crypt crc ordine acesso acceso accès accesso secreta privada privée zugangs de d l api access secret private master account encryption encrypt decryption signing sign admin app
 			application service shared hmac auth client webhook deploy unseal recovery storage subscription
 			license consumer integration server rest write read live prod production root session cookie jwt
 			oauth user bot ingest ingestion sdk speech search maps translator openai anthropic azure aws gcp
@@ -161,7 +161,7 @@ var (
 			defaultvalue content_value securevalue initialvalue initial_value token secret password key body
 			literal with`)
 	// fillers are words between a name and its value that say nothing.
-	fillers = wordSet(`is was are now to as be set set: string str text char varchar const let var val the a an for new
+	fillers = wordSet(`is was are now to as be set set: string -join str text char varchar const let var val the a an for new
 			value values default secure securestring secretstr plain send sendline string? optional option any bytes
 			byte box &str &'static static env literal ist war lautet auf heißt est sont es era è e' foi é
 			becomes became equals changed used here below following this it get field basic bearer digest
@@ -171,6 +171,10 @@ var (
 	fillCalls = wordSet(`fill type sendkeys send_keys setvalue set_value settext set_text typetext type_text
 			entertext enter_text inputtext input_text replacetext clearandtype presssequentially clear_and_type
 			fill_in with setkeyvalue val value typeslowly addvalue`)
+	// wrapCalls are constructors and conversions around a value.
+	wrapCalls = wordSet(`string str some ok of from new bytes bytearray secretstr secretstring securestring strdup text
+			stringbuilder stringbuffer secret sensitive b bin hex2bin unhexlify fromhex sodium_hex2bin decode b64decode
+			atob trim strings.trim tostring stringvalue concat join lit literal value const quote`)
 	// linkWords are those of them that say that a value follows.
 	linkWords = wordSet(`is was to as be set now ist lautet est es è foi é becomes equals are send string value bearer
 			basic är er on je e este jest là adalah ialah είναι это luidt è era was war sont jetzt maintenant désormais

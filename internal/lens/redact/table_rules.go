@@ -151,14 +151,6 @@ var fileRules = []rule{
 		Not:    []string{"_auth=required_for_upload"},
 	},
 	{
-		ID:     "mnemonic",
-		About:  "The words of a wallet.",
-		Source: "github.com/bitcoin/bips/blob/master/bip-0039.mediawiki",
-		Regex:  "(?i)(?:mnemonic|(?:seed|recovery|secret|backup)[ _-]?phrase)[\"']?(?:(?: is)?|[^\n.]{0,60}:)[ \\t]{0,4}[:=]?\\s{0,4}[\"'`]?((?:[a-z]{3,8}[ \\t]+){11,23}[a-z]{3,8})",
-		Is:     []string{`mnemonic: "zoo zone zero youth young yellow year wrong write wrist wrap worth"`},
-		Not:    []string{"The recovery phrase is twelve words"},
-	},
-	{
 		ID:     "url-secret",
 		About:  "An address whose path gives access: a heartbeat, a webhook, a link to reset a password.",
 		Source: "betterstack.com/docs/uptime/cron-and-heartbeat-monitor, healthchecks.io/docs/http_api, hooks.zapier.com",

@@ -54,7 +54,8 @@ func (a *assignment) isValue(v []byte, quoted bool) bool {
 	if (short || len(v) == 40 && isAllHex(v)) && a.words > 0 && !quoted || isColons(v) && n < passName {
 		return false // a commit, the id of a key, or a fingerprint
 	}
-	if short && n < passName && n != weakPass || isPoint(v) || isDotted(v) {
+	if short && n < passName && n != weakPass && !(n == strongName && len(v) == 16 && how >= beside && a.words == 0 &&
+		m.letters > 2 && m.digits > 2 && !hasUpper(v)) || isPoint(v) || isDotted(v) {
 		return false
 	}
 	if n == weakName && isBareKey(a.text[a.name.start:a.name.end]) && !isKeyCode(v) {
@@ -183,12 +184,21 @@ func isWords(v []byte, least int) bool {
 	if len(body) == 0 {
 		return false
 	}
-	if n := len(v) - len(body); n > 4 || n < 2 && least < 4 || least < 3 && body[0] != v[0] {
+	n := len(v) - len(body)
+	for part := range bytes.SplitSeq(body, []byte("-")) {
+		if d := digits(part); d == len(part) {
+			n += d
+		}
+	}
+	if n > 4 || n < 2 && least < 4 || least < 3 && body[0] != v[0] {
 		return false
 	}
 	words := 0
 	for word := range bytes.SplitSeq(bytes.Trim(body, "-"), []byte("-")) {
 		low := lowered(word)
+		if len(word) > 0 && digits(word) == len(word) && words > 0 {
+			continue // a number between them
+		}
 		if len(low) < 3 || !isLowerWord(low) || nameRoles[string(low)] != 0 || neutralWords[string(low)] ||
 			fillers[string(low)] {
 			return false

@@ -236,6 +236,9 @@ func (s *Scanner) hasCode(text []byte) bool {
 				return true
 			}
 		}
+		if kinds&inWords != 0 && i%phraseStride == 0 && mayPhrase(text, i) {
+			return true
+		}
 		if kinds&inBase == 0 {
 			continue
 		}

@@ -142,8 +142,8 @@ func (s *Scanner) inBytes(dst []hit, plain []byte, text []byte, whole hit) []hit
 const mostKeyBytes = 128
 
 // byteWords are words between the name of an array of bytes and its numbers: types and constructors.
-var byteWords = wordSet(`byte bytes bytearray u8 u1 uint8 uint8_t uint8array unsigned char const static int array vec std buffer new
-	from type data of progmem hex base64 key`)
+var byteWords = wordSet(`byte bytes bytearray u8 u1 uint8 uint8_t uint8array unsigned char const static int array vec
+	std buffer new from type data of progmem hex base64 key`)
 
 // namesBytes reports whether an array whose numbers begin at text[at] has the name of a secret: APPKEY[16] = {.
 func (s *Scanner) namesBytes(text []byte, at int, plain []byte) bool {

@@ -105,7 +105,8 @@ func (s *Scanner) decoded(dst []hit, text []byte) []hit {
 			i = max(i, (to-8)&^15)
 			continue
 		}
-		if end-start >= shortestLine && text[start] == '3' && isPrivateDER(decode(bytes.Clone(text[start:min(end, start+2*keyLine)]))) {
+		if end-start >= shortestLine && text[start] == '3' &&
+			isPrivateDER(decode(bytes.Clone(text[start:min(end, start+2*keyLine)]))) {
 			dst = append(dst, hit{rule: s.r.key, start: start, end: end, value: string(text[start:end])})
 			continue
 		}

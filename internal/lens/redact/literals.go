@@ -15,7 +15,7 @@ const longestConcat = 64
 var concatWords = wordSet("append concat add push string str b f r u n l with plus")
 
 // joinCalls are how the text before a literal ends if commas divide the parts of a value.
-var joinCalls = [][]byte{[]byte("@("), []byte("concat("), []byte("join("), []byte("["), []byte("paste0("), []byte("+ (")}
+var joinCalls = [][]byte{[]byte("@("), []byte("concat("), []byte("join("), []byte("["), []byte("paste0(")}
 
 // literals returns the parts of a value in quotes, text[start:end] and the literals in which it goes on.
 func (a *assignment) literals(start, end int) (parts [][2]int) {
@@ -82,7 +82,8 @@ func nextLiteral(text []byte, end int, listed bool) (at int, ok bool) {
 	return 0, false
 }
 
-// inLiterals takes a value that begins with the literal text[start:end] and goes on in others, if they are one together.
+// inLiterals takes a value that begins with the literal text[start:end] and goes on in others, if they are one
+// together.
 func (a *assignment) inLiterals(start, end int) bool {
 	if a.how < assigns || a.name.strength < strongName && a.name.strength != weakPass {
 		return false
@@ -103,7 +104,8 @@ func (a *assignment) inLiterals(start, end int) bool {
 	return true
 }
 
-// inLines takes a value without quotes that begins with text[start:end] and goes on after a backslash in the next lines.
+// inLines takes a value without quotes that begins with text[start:end] and goes on after a backslash in the next
+// lines.
 func (a *assignment) inLines(start, end int) bool {
 	if a.how < assigns || a.name.strength < strongName {
 		return false

@@ -342,7 +342,8 @@ func (s *Scanner) within(text []byte, n naming) naming {
 		return n
 	}
 	name := text[n.start:n.end]
-	if low := lowered(name[max(0, len(name)-4):]); string(low) == "keys" || string(low) == "rets" || string(low) == "kens" {
+	switch string(lowered(name[max(0, len(name)-4):])) {
+	case "keys", "rets", "kens": // keys, secrets, tokens
 		if s.namer.judge(name[:len(name)-1]) >= mediumName {
 			n.plural, n.strength = true, strongName
 		}

@@ -285,7 +285,8 @@ func (s *Scanner) isCode(text []byte, start, end int) bool {
 		for to < end && isShape(text[to]) {
 			to++
 		}
-		if to-at >= shortestShape && (len(s.shapes(nil, text, at, to)) > 0 || splits(text, at, to) || continues(text, at)) {
+		if to-at >= shortestShape && (len(s.shapes(nil, text, at, to)) > 0 || splits(text, at, to) ||
+			continues(text, at)) {
 			return true
 		}
 		at = to + 1

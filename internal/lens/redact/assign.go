@@ -359,6 +359,11 @@ func (a *assignment) newline(c byte) {
 		n = 2
 	}
 	a.at += n
+	if a.lines == 0 && (a.name.upper && a.at == a.name.end+n+1 && a.text[a.name.end] == '=' || // NAME= of a shell
+		!a.pair && len(bytes.Trim(a.text[a.name.end:a.at-n], ">)]}\"'` \r")) == 0 && a.isAssigned()) {
+		a.stop = true
+		return
+	}
 	if a.lines++; a.lines > 2 && !a.pair && !a.object || a.lines > 5 || a.words > 0 && !a.pair && !a.object {
 		a.stop = true
 		return
@@ -377,6 +382,15 @@ func (a *assignment) newline(c byte) {
 	if how == near && !a.pair && !a.object && len(bytes.Fields(before[same:])) > mostHeading && !isPrompt(before) {
 		a.stop = true // a sentence ends, and no heading
 	}
+}
+
+// isAssigned reports whether the name is a value itself: password: your_password.
+func (a *assignment) isAssigned() bool {
+	i := a.name.start
+	for i > 0 && a.name.start-i < longestWord && bytes.IndexByte([]byte(" \"'`<[{("), a.text[i-1]) >= 0 {
+		i--
+	}
+	return i > 0 && i < a.name.start && (a.text[i-1] == ':' || a.text[i-1] == '=')
 }
 
 // shared returns the length of what two lines begin with: a comment sign, the mark of a diff, a time, a number.

@@ -62,6 +62,10 @@ func (a *assignment) candidate(start, end int, quoted bool) {
 	}
 	v := text[start:end]
 	a.alone = !quoted && endsLine(text, end)
+	if string(v) == "secret" && start > 0 && text[start-1] == '!' { // !secret NAME, as in Home Assistant
+		a.stop = true
+		return
+	}
 	if a.skip {
 		a.skip, a.at = false, max(after, a.at)
 		return
@@ -72,7 +76,7 @@ func (a *assignment) candidate(start, end int, quoted bool) {
 	}
 	if key, rest := a.otherName(v, after, quoted); key != nil {
 		typed := a.how == assigns && !quoted && a.text[a.name.end] == ':' && fillers[string(lowered(key))]
-		if string(lowered(key)) == "secure" { // encrypted for a service
+		if low := string(lowered(key)); low == "secure" || referKeys[low] { // encrypted for a service, or elsewhere
 			a.stop = true
 			return
 		}

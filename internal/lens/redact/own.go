@@ -50,7 +50,23 @@ func email(text []byte, at int) (start, end int, ok bool) {
 		return 0, 0, false
 	}
 	return start, end, string(text[start:at]) != "git" && !inURL(text, at) &&
-		!unitEnds[string(lowered(text[dot:end]))] && !isMessageID(text, start)
+		!unitEnds[string(lowered(text[dot:end]))] && !isMessageID(text, start) && !isReserved(text[at+1:end])
+}
+
+// reservedEnds are the last labels of names that nobody can have, or that are of a network at home (RFC 2606, 2;
+// RFC 6761, 6; RFC 8375).
+var reservedEnds = wordSet("example test invalid localhost lan arpa")
+
+// reservedHosts are names under which nobody has a mailbox: of documentation (RFC 2606, 3), and those that follow the
+// names of methods in SSH (RFC 4251, 6).
+var reservedHosts = wordSet("example.com example.net example.org openssh.com libssh.org")
+
+// isReserved reports whether a host is one that no address of a person has.
+func isReserved(host []byte) bool {
+	name := strings.ToLower(string(host))
+	last := strings.LastIndexByte(name, '.') + 1
+	first := strings.LastIndexByte(name[:max(0, last-1)], '.') + 1
+	return reservedEnds[name[last:]] || reservedHosts[name[first:]]
 }
 
 // unitEnds are the ends of names of units of systemd, which have an @ before their instance (systemd.unit(5)).
@@ -222,6 +238,9 @@ func (s *Scanner) keyLines(dst []hit, text []byte, f foundUse, done int) ([]hit,
 		after := f.at + f.use.size
 		label := text[after:min(len(text), after+64)]
 		at := bytes.Index(label, []byte("PRIVATE KEY"))
+		if at < 0 {
+			at = bytes.Index(label, []byte("OpenVPN Static key"))
+		}
 		n := bytes.Index(label, []byte("-----"))
 		if at < 0 || n < at {
 			return dst, done
@@ -338,7 +357,7 @@ func framed(text []byte, start, end int) (next int, ok bool) {
 	from, tail := max(0, start-longestMargin), text[end:min(len(text), end+longestBetween)]
 	margin := text[from+bytes.LastIndexByte(text[from:start], '\n')+1 : start]
 	n := bytes.IndexByte(tail, '\n')
-	if n <= 0 || len(margin) == 0 {
+	if n < 0 || n == 0 && len(margin) < minPart || len(margin) == 0 {
 		return end, false
 	}
 	tail, next = tail[:n], end+n+1

@@ -69,7 +69,7 @@ const keyHead = 96
 var keyConstants = func() []string {
 	all := []string{
 		"BgkqhkiG9w0BAQEFAA", "YJKoZIhvcNAQEBBQA", "GCSqGSIb3DQEBAQUAA", "CCqGSM49AwEH", "KoZIzj0DAQ", "qGSM49AgEG",
-		"hkjOPQMBBw",
+		"hkjOPQMBBw", "MCowBQYDK2VwAyEA", "MC4CAQAwBQYDK2VwBCIEI", "MCowBQYDK2VuAyEA",
 	}
 	for _, text := range []string{
 		"\x00\x00\x00\x0bssh-ed25519\x00\x00\x00\x20",

@@ -211,7 +211,7 @@ func (s *Scanner) phrase(dst []hit, text []byte, words []cell, named bool, gap [
 	if !named {
 		return dst
 	}
-	if gap = bytes.TrimLeft(gap, " "); len(gap) > 0 && (gap[0] == ':' || gap[0] == '=') {
+	if gap = bytes.TrimLeft(gap, " \"'"); len(gap) > 0 && (gap[0] == ':' || gap[0] == '=') {
 		words = words[:len(words)-1] // the last word is the name of what follows
 	}
 	is := func(words []cell) bool {
@@ -244,7 +244,7 @@ func isListWord(word []byte) bool {
 		if unicode.IsUpper(r) {
 			return false
 		}
-		if !unicode.IsMark(r) {
+		if !unicode.IsMark(r) && (r < 0x1160 || r > 0x11ff) { // a syllable of Korean may be two letters and more
 			n++
 		}
 	}

@@ -30,6 +30,9 @@ func (c *commandLine) printed(dst []hit) []hit {
 	if n := bytes.IndexByte(v, ':'); n > 0 && isIdent(v[:n]) && madeOf(v[n+1:min(len(v), n+judged)]).random() {
 		from, v = from+n+1, v[n+1:] // a user before it
 	}
+	if len(v) == 64 && isAllHex(v) && c.has([]string{"run", "create", "ps"}) { // the id of a container
+		return dst
+	}
 	if to-from < 8 || !ends || !utf8.Valid(v) || isPath(v) ||
 		bytes.IndexByte(v, ':') > 0 && !human(v) {
 		return dst

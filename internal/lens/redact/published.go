@@ -83,7 +83,8 @@ func (s *Scanner) isPublished(text []byte, h hit) bool {
 		start--
 	}
 	return isPublishable(text[start:h.end]) || isPublishable(text[h.start:h.end]) ||
-		isSealedValue(text[h.start:h.end]) ||
+		isSealedValue(text[h.start:h.end]) || isRailsFile(text[h.start:h.end]) ||
+		isSignify(text[h.start:h.end]) || isDocumented(text[h.start:h.end]) ||
 		h.rule == s.r.shaped && isPublicField(text, start) ||
 		s.isSealed(h.start)
 }
@@ -118,6 +119,27 @@ func isSealedValue(v []byte) bool {
 		return false
 	}
 	return slices.ContainsFunc(sealedHeads, func(head string) bool { return strings.HasPrefix(string(v[:8]), head) })
+}
+
+// isSignify reports whether a text is a public key or a signature of signify or minisign, which are as long as no secret
+// key (man.openbsd.org/signify, jedisct1.github.io/minisign).
+func isSignify(v []byte) bool {
+	return (len(v) == 56 || len(v) == 100) && v[0] == 'R' && (v[1] == 'W' || v[1] == 'U')
+}
+
+// documented are secrets that everybody knows, in examples of RFC 7617, 2 and of jwt.io.
+var documented = []string{"QWxhZGRpbjpvcGVuIHNlc2FtZQ", "SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c"}
+
+// isDocumented reports whether a text has one of documented.
+func isDocumented(v []byte) bool {
+	return slices.ContainsFunc(documented, func(d string) bool { return bytes.Contains(v, []byte(d)) })
+}
+
+// isRailsFile reports whether a text is a file that Rails has encrypted: data, a vector of 12 bytes and a sum of 16,
+// each in base64 (edgeguides.rubyonrails.org/security.html, custom credentials).
+func isRailsFile(v []byte) bool {
+	parts := bytes.Split(v, []byte("--"))
+	return len(parts) == 3 && len(parts[0]) >= 24 && len(parts[1]) == 16 && len(bytes.TrimRight(parts[2], "=")) == 22
 }
 
 // fieldBefore returns the name of the field of JSON whose value begins at text[at].

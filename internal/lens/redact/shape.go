@@ -144,6 +144,10 @@ func (s *Scanner) split(dst []hit, text []byte, start, end int) []hit {
 	if next, ok := joint(text, from, to); !ok || next != start {
 		return dst
 	}
+	if n := bytes.IndexAny(text[start:min(end, start+longestWord)], "_-"); n > 0 &&
+		idPrefixes[string(lowered(text[start:start+n]))] {
+		return dst // an id
+	}
 	at, is := prefixOf(text[from:to])
 	if is == noPrefix || to-from-at < minPart/2 || madeOf(text[from+at:to]).odd < 3 {
 		return dst

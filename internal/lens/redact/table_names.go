@@ -160,6 +160,8 @@ var (
 			値 값 secretvalue plaintext raw current stringvalue secretstring secret_string new newvalue
 			defaultvalue content_value securevalue initialvalue initial_value token secret password key body
 			literal with`)
+	// referKeys precede the name of a place where the value is.
+	referKeys = wordSet("valuefrom secretkeyref secretref")
 	// fillers are words between a name and its value that say nothing.
 	fillers = wordSet(`is was are now to as be set set: string -join str text char varchar const let var val the a an for new
 			value values default secure securestring secretstr plain send sendline string? optional option any bytes

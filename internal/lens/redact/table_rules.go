@@ -9,6 +9,7 @@ var keyHeads = []string{
 	"MHcCAQEEI", "MIGkAgEBBD", "MIHcAgEBBEI", "MIGHAgEAMBMGByqGSM49", "MIG2AgEAMBAGByqGSM49",
 	"MC4CAQAwBQYDK2VwBCIEI", "b3BlbnNzaC1rZXktdjE", "lQOYBF", "lQOYBG", "lQHYBF", "lQHYBG", "lQVYBF",
 	"MII???IBAzCC", "/u3+7QAAAAI", "zs7OzgAAAAI", "lQVYBG", "lQWGBF", "lQWGBG", "RWRTY0Iy",
+	"RWQAAEIyAAAAAA", "RWRCSwAAA", "PT0gZWQyNTUxOXYxLXNlY3JldD",
 }
 
 // withoutRules are rules of gitleaks that are not used.
@@ -20,7 +21,7 @@ var withoutRules = map[string]string{
 }
 
 // ownRules are rules by expression, beside those of gitleaks. One with the name of one of gitleaks' replaces it.
-var ownRules = slices.Concat(tokenRules, fileRules, placeRules)
+var ownRules = slices.Concat(tokenRules, fileRules, placeRules, deviceRules)
 
 // fileRules are those of files, addresses, headers and messages.
 var fileRules = []rule{

@@ -249,7 +249,7 @@ var prefixes = []prefixed{
 	{"doppler-token", "dp.sa.", alnum, 43, 12, false, "dp.sa.5zWo75Ej5oHo", "docs.doppler.com/reference/auth-token-formats"},
 	{"doppler-token", "dp.scim.", alnum, 43, 12, false, "dp.scim.4HW95KLy3Laz", "docs.doppler.com/reference/auth-token-formats"},
 	{"doppler-token", "dp.audit.", alnum, 43, 12, false, "dp.audit.bsy3cE09cvF6", "docs.doppler.com/reference/auth-token-formats"},
-	{"airtable-token", "oaa", dotted, 0, 40, true, "oaaTX6d9RG8sJ3Q4D4BhA0eom6Ynq28avA3lV2duU4t", "airtable.com/developers/web/api/oauth-reference"},
+	{"airtable-token", "oaa", cookieSet, 0, 40, true, "oaaTX6d9RG8sJ3Q4D4BhA0eom6Ynq28avA3lV2duU4t", "airtable.com/developers/web/api/oauth-reference"},
 	{"harness-token", "pat.", dotted, 0, 40, true, "pat.0l4si9Cn8Aa7pH8LUU686fAy5eBD1STf9R1Irg1x", "developer.harness.io/docs/platform/automation/api/add-and-manage-api-keys"},
 	{"mapbox-token", "tk.eyJ", dotted, 0, 12, false, "tk.eyJw85ipI593zrd", "docs.mapbox.com/help/glossary/access-token"},
 	{"ngrok-key", "cr_", alnum, 27, 20, true, "cr_2Ce3Ndg1jsZ522vXe0IH", "ngrok.com/docs/api"},

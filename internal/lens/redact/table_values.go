@@ -9,6 +9,8 @@ var stopWords = func() *automaton {
 		"replace-me", "replacewith", "replace_with", "replace-with", "dummy", "redacted", "foobar", "fake", "sample", "_here", "-here", "hidden", "masked", "undefined", "lorem",
 		"xxxxx", "***", "...", "…", "•", "1234567", "abcdefg", "qwerty", "letmein", "deadbeef", "secret_key", "secretkey", "secret-key", "my_secret", "my-secret", "my_password", "my-password", "my_token", "my-token", "my_key", "my-key",
 		"password1", "passw0rd", "p@ssw0rd", "p@ssword", "test1234", "admin123", "test123", "00000000", "not-for-prod", "notreal", "not-real", "a-z", "gpl-", "-or-later", "apache-2",
+		"zmień", "zmien", "verander", "eintragen", "ändern", "aendern", "remplacer", "changez", "cambiar", "cámbia", "tu_clave", "tu-clave", "su_clave", "su-clave", "tu_contra", "sua_senha", "sua-senha",
+		"minha_senha", "twoje", "twój", "jouw", "ваш_", "измени", "замени", "generate-", "generate_", "openssl-rand", "long-lived",
 	})
 }()
 
@@ -35,6 +37,8 @@ var publishable = []struct{ prefix, source string }{
 	{"appl_", "www.revenuecat.com/docs/projects/authentication"},
 	{"goog_", "www.revenuecat.com/docs/projects/authentication"},
 	{"APP_USR-PUB", "www.mercadopago.com/developers/en/docs/your-integrations/credentials"},
+	{"cs_test_", "docs.stripe.com/api/checkout/sessions/object"},
+	{"cs_live_", "docs.stripe.com/api/checkout/sessions/object"},
 	{"ca-pub-", "support.google.com/adsense/answer/105516"},
 }
 
@@ -94,7 +98,7 @@ var tokenPrefixes = wordSet(`sk rk ak pat tok token tkn secret sec key apikey ap
 			clitoken cli license hook webhook whsec ingest`)
 
 // idPrefixes are words in the prefixes of what is no secret: ids, names of files, digests.
-var idPrefixes = wordSet(`toolu srvtoolu mcptoolu call msg req resp chatcmpl cmpl gen run thread asst file batch item rs
+var idPrefixes = wordSet(`sg snap vol vpc subnet eni igw ami rtb acl eipalloc nat tgw vpce toolu srvtoolu mcptoolu call msg req resp chatcmpl cmpl gen run thread asst file batch item rs
 			fc ws ctc lsh evt pi ch in sub prod acct cus price pm si seti txn plan card src prj project ses
 			conv conversation step event trace span dpl team org usr inv ord order obj node chunk index main
 			vendor bundle assets sha1 sha256 sha384 sha512 md5 nonce commit rev hash digest etag build image

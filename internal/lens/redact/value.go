@@ -55,7 +55,7 @@ func (a *assignment) isValue(v []byte, quoted bool) bool {
 		return false // a commit, the id of a key, or a fingerprint
 	}
 	if short && n < passName && n != weakPass && !(n == strongName && len(v) == 16 && how >= beside && a.words == 0 &&
-		m.letters > 2 && m.digits > 2 && !hasUpper(v)) || isPoint(v) || isDotted(v) {
+		m.letters > 2 && m.digits > 2 && !hasUpper(v) && (how == assigns || a.inTable())) || isPoint(v) || isDotted(v) {
 		return false
 	}
 	if n == weakName && isBareKey(a.text[a.name.start:a.name.end]) && !isKeyCode(v) {
@@ -122,6 +122,11 @@ func (a *assignment) isValue(v []byte, quoted bool) bool {
 		return m.random() && m.digits > 0 && len(v) >= 16 && !isDigest(v)
 	}
 	return false
+}
+
+// inTable reports whether the sign that divides the cells of a table lies between the name and the value.
+func (a *assignment) inTable() bool {
+	return bytes.ContainsAny(a.text[a.name.end:a.at], "|│")
 }
 
 // isTitle reports whether a text is one word of letters, all small but the first, as labels in any language are.
@@ -279,7 +284,31 @@ func isPlain(v []byte) bool {
 	for _, sign := range []string{"${", "{{", "$(", "://"} {
 		found = found || bytes.Contains(head, []byte(sign))
 	}
-	return found || isNameOfOne(v) || isProduct(v) || isVersion(v) || isMethod(v) || isNumbers(v) || isAddress(v)
+	return found || isLocation(v) || isNameOfOne(v) || isProduct(v) || isVersion(v) || isMethod(v) || isNumbers(v) || isAddress(v)
+}
+
+// isLocation reports whether a value is a place in code: a line of a file, a name with dots before it, a symbol of a
+// linker, or the file of a key.
+func isLocation(v []byte) bool {
+	if n := bytes.LastIndexByte(v, ':'); n > 2 && n+1 < len(v) && digits(v[n+1:]) == len(v)-n-1 && isFile(v[:n]) {
+		return true
+	}
+	for _, end := range []string{"_rsa", "_ed25519", "_ecdsa", "_dsa"} {
+		if bytes.HasSuffix(v, []byte(end)) {
+			return true
+		}
+	}
+	if bytes.HasPrefix(v, []byte("_ZN")) || bytes.HasPrefix(v, []byte("$s")) && isIdent(v[1:]) && digits(v[2:]) > 0 {
+		return true
+	}
+	dots := 0
+	for part := range bytes.SplitSeq(v[:min(len(v), judged)], []byte(".")) {
+		if len(part) == 0 || !isAlpha(part[0]) || !isIdent(part) || 3*madeOf(part).odd > len(part) {
+			return false
+		}
+		dots++
+	}
+	return dots > 3
 }
 
 // isProduct reports whether a value is a number times a constant: 30*time.Second.

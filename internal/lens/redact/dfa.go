@@ -146,19 +146,21 @@ func (d *dfa) step(from int32, r rune) int32 {
 // mostGuess is how many bytes may reads.
 const mostGuess = 64
 
-// may reports whether a match may begin at text[at:], a part of a string of JSON as it is spelled: it reads up to the
-// first escape that is no white space or quote, and does not know what is before.
-func (d *dfa) may(text []byte, at int) bool {
+// may reports whether a match may begin at text[at:], a part of a text or, if it is spelled so, of a string of JSON: it
+// reads up to the first escape that is no white space or quote, and does not know what is before.
+func (d *dfa) may(text []byte, at int, spelled bool) bool {
 	if len(d.states) > maxStates {
 		d.reset()
 	}
 	s, start := d.start(-1), at
 	for end := min(len(text), at+mostGuess); s != dead && at < end; at++ {
 		c := text[at]
-		if c == '\\' && at+1 < len(text) {
+		switch {
+		case c == '\\' && !spelled: // the expression sees it as it is
+		case c == '\\' && at+1 < len(text):
 			at++
 			c = blanks[text[at]]
-		} else if special[c] != 0 || c >= utf8.RuneSelf {
+		case special[c] != 0 || c >= utf8.RuneSelf:
 			c = 0
 		}
 		if c == 0 {

@@ -34,7 +34,7 @@ func (s *Scanner) may(u *use, text []byte, end int) bool {
 			(codeLength(text, start+len(k.Prefix), s.r.sets[u.rule]) >= min(k.Least, 4) ||
 				endsLiteral(text, start+len(k.Prefix)))
 	case useAnchor:
-		return (u.exact == "" || string(text[start:end]) == u.exact) && s.dfa(u.rule).may(text, start)
+		return s.mayMatch(u, text, start, true)
 	case useKeyword:
 		return len(u.exact) == u.size || hasFolded(text[start:], u.exact)
 	case useEmail:
@@ -42,6 +42,11 @@ func (s *Scanner) may(u *use, text []byte, end int) bool {
 		return ok
 	}
 	return true
+}
+
+// mayMatch reports whether a match of the rule of an anchor may begin at text[start:].
+func (s *Scanner) mayMatch(u *use, text []byte, start int, spelled bool) bool {
+	return (u.exact == "" || string(text[start:start+u.size]) == u.exact) && s.dfa(u.rule).may(text, start, spelled)
 }
 
 // codeLength returns how many characters of a set follow, or escapes that may stand for one.

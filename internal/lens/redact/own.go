@@ -53,11 +53,11 @@ func email(text []byte, at int) (start, end int, ok bool) {
 		!unitEnds[string(lowered(text[dot:end]))] && !isMessageID(text, start) && !isReserved(text[at+1:end])
 }
 
-// reservedEnds are the last labels of names that nobody can have, or that are of a network at home (RFC 2606, 2;
-// RFC 6761, 6; RFC 8375).
+// reservedEnds are the last labels of names that are kept for documentation and tests, or for networks at home
+// (RFC 2606, 2; RFC 6761, 6; RFC 8375).
 var reservedEnds = wordSet("example test invalid localhost lan arpa")
 
-// reservedHosts are names under which nobody has a mailbox: of documentation (RFC 2606, 3), and those that follow the
+// reservedHosts are names without mailboxes: of documentation (RFC 2606, 3), and those that follow the
 // names of methods in SSH (RFC 4251, 6).
 var reservedHosts = wordSet("example.com example.net example.org openssh.com libssh.org")
 

@@ -121,8 +121,8 @@ func isSealedValue(v []byte) bool {
 	return slices.ContainsFunc(sealedHeads, func(head string) bool { return strings.HasPrefix(string(v[:8]), head) })
 }
 
-// isSignify reports whether a text is a public key or a signature of signify or minisign, which are as long as no secret
-// key (man.openbsd.org/signify, jedisct1.github.io/minisign).
+// isSignify reports whether a text is a public key or a signature of signify or minisign, which are as long as no
+// secret key (man.openbsd.org/signify, jedisct1.github.io/minisign).
 func isSignify(v []byte) bool {
 	return (len(v) == 56 || len(v) == 100) && v[0] == 'R' && (v[1] == 'W' || v[1] == 'U')
 }

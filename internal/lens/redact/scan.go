@@ -365,7 +365,7 @@ func (s *Scanner) use(dst []hit, text []byte, word int32, end int) []hit {
 	for k := range s.r.uses[word] {
 		switch u := &s.r.uses[word][k]; u.kind {
 		case useAnchor:
-			if at := end - u.size; s.may(u, text, end) {
+			if at := end - u.size; s.mayMatch(u, text, at, false) {
 				s.wake(u.rule)
 				s.starts[u.rule] = append(s.starts[u.rule], int32(at))
 			}

@@ -284,7 +284,8 @@ func isPlain(v []byte) bool {
 	for _, sign := range []string{"${", "{{", "$(", "://"} {
 		found = found || bytes.Contains(head, []byte(sign))
 	}
-	return found || isLocation(v) || isNameOfOne(v) || isProduct(v) || isVersion(v) || isMethod(v) || isNumbers(v) || isAddress(v)
+	return found || isLocation(v) || isNameOfOne(v) || isProduct(v) || isVersion(v) || isMethod(v) || isNumbers(v) ||
+		isAddress(v)
 }
 
 // isLocation reports whether a value is a place in code: a line of a file, a name with dots before it, a symbol of a

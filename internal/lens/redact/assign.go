@@ -360,7 +360,8 @@ func (a *assignment) newline(c byte) {
 	}
 	a.at += n
 	if a.lines == 0 && (a.name.upper && a.at == a.name.end+n+1 && a.text[a.name.end] == '=' || // NAME= of a shell
-		!a.pair && len(bytes.Trim(a.text[a.name.end:a.at-n], ">)]}\"'` \r")) == 0 && a.isAssigned()) {
+		!a.pair && len(bytes.Trim(a.text[a.name.end:a.at-n], ">)]}\"'` \r")) == 0 && a.isAssigned() &&
+			ordinal(a.text[a.at:]) == 0) {
 		a.stop = true
 		return
 	}

@@ -15,7 +15,7 @@ var nameRoles = func() map[string]role {
 			hasło hasła haslo hasłem contrasenya palavrapasse adgangskode adgangskoden kodeord løsenord salasana salasanan
 			jelszó jelszava şifre şifresi şifreniz sifre sifresi parolă lozinka lozinke zaporka geslo парола паролата
 			sandi katasandi khẩu κωδικός κωδικόσ κωδικο συνθηματικό पासवर्ड รหัสผ่าน סיסמה סיסמא הסיסמה المرور
-			السر passwörtern zugangscode assword assphrase rocommunity rwcommunity losung`},
+			السر passwörtern zugangscode assword assphrase schlüsselinhalt rocommunity rwcommunity losung`},
 		{isSecret, `secret secrets token tokens credential credentials cred creds apikey apikeys apitoken authtoken
 			accesstoken accesskey secretkey privatekey masterkey authkey appkey jwt pat bearer geheimnis
 			geheimschlüssel zugangsschlüssel zugriffsschlüssel zugangsschluessel zugangsdaten jeton jetons

@@ -125,13 +125,13 @@ func promising(text []byte, at, end int) bool {
 		odd, run, letters, was, signs = false, 0, 0, 0, 0
 		return is
 	}
-	most := min(len(text), end+longestPromise)
-	for i := end; i < most; i++ {
+	stop := min(len(text), end+longestPromise)
+	for i := end; i < stop; i++ {
 		c := text[i]
 		if c-'a' < 26 { // most are in the middle of a word
 			odd = odd || run > letters
 			first := i
-			for i++; i < most && text[i]-'a' < 26; i++ {
+			for i++; i < stop && text[i]-'a' < 26; i++ {
 			}
 			run, letters = run+i-first, letters+i-first
 			was, i = 'z', i-1

@@ -8,7 +8,7 @@
 # mutants  changes in the packages MUTATED that their own tests do not notice
 # bench   performance, compared with the alternatives
 # dist    static binaries with man pages and completions: archives, .deb and .rpm, with checksums
-# rules   the rules of redaction, from gitleaks' module
+# rules   the rules of redaction, from gitleaks' module, and the words of seeds
 # redaction-report  what redaction removes of texts that its rules were not developed on, and of others
 # axe     axe-core, for the accessibility test of pages
 # module  give the module another path, in one step: make module MODULE=example.org/you/ctxtool
@@ -159,10 +159,14 @@ clean:
 	rm -rf bin dist
 
 GITLEAKS ?= v8.30.1
+BIP39    ?= v1.1.0
 rules:
 	dir=$$($(GO) mod download -json github.com/zricethezav/gitleaks/v8@$(GITLEAKS) | sed -n 's/.*"Dir": "\(.*\)".*/\1/p') && \
 	install -m 644 $$dir/config/gitleaks.toml internal/lens/redact/gitleaks.toml && \
 	install -m 644 $$dir/LICENSE internal/lens/redact/gitleaks.LICENSE
+	dir=$$($(GO) mod download -json github.com/tyler-smith/go-bip39@$(BIP39) | sed -n 's/.*"Dir": "\(.*\)".*/\1/p') && \
+	sed -n 's/^var english = `//; /^[a-z][a-z]*$$/p' $$dir/wordlists/english.go >internal/lens/redact/english.txt && \
+	install -m 644 $$dir/LICENSE internal/lens/redact/bip39.LICENSE
 
 # gitleaks' program is built outside of this module; trufflehog runs if it is on the PATH.
 # REPORTFLAGS="-gitleaks=" leaves both out.

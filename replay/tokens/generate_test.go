@@ -73,7 +73,11 @@ func generate(from string) error {
 		}
 		vocabularies[kind] = append(vocabularies[kind], token)
 	}
-	if err := write("classes.bin", packClasses(ranges)); err != nil {
+	packed, err := deflate(packClasses(ranges))
+	if err != nil {
+		return err
+	}
+	if err := write("classes.zst", packed); err != nil {
 		return err
 	}
 	for name, want := range published {
@@ -111,7 +115,7 @@ type charRange struct {
 	Class       string // as the data names it: a general category, or White_Space
 }
 
-// packClasses lays classes out as classData has them.
+// packClasses lays classes out as classes.of reads them.
 // Where ranges overlap the later one holds.
 func packClasses(ranges []charRange) []byte {
 	byName := map[string]class{
@@ -152,9 +156,13 @@ func packVocabulary(list [][]byte) ([]byte, error) {
 		}
 		data = append(data, byte(len(token)))
 	}
+	return deflate(append(data, bytes.Join(list, nil)...))
+}
+
+func deflate(data []byte) ([]byte, error) {
 	out, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression))
 	if err != nil {
 		return nil, err
 	}
-	return out.EncodeAll(append(data, bytes.Join(list, nil)...), nil), nil
+	return out.EncodeAll(data, nil), nil
 }

@@ -55,7 +55,7 @@ func (c *classes) word(text []byte, i int) int {
 	for i < len(text) {
 		k, n := c.ascii[text[i]], 1
 		if k == 0 {
-			k, n = wide(text[i:])
+			k, n = c.wide(text[i:])
 		}
 		if k&heads == 0 {
 			if k == lower {

@@ -16,9 +16,13 @@ type item struct {
 	notBefore   func(r rune) bool // and none of these after it
 }
 
-func is(set class) func(r rune) bool  { return func(r rune) bool { return classOf(r)&set != 0 } }
-func not(set class) func(r rune) bool { return func(r rune) bool { return classOf(r)&set == 0 } }
-func one(s string) func(r rune) bool  { return func(r rune) bool { return strings.ContainsRune(s, r) } }
+func is(set class) func(r rune) bool {
+	return func(r rune) bool { return loadClasses().of(r)&set != 0 }
+}
+func not(set class) func(r rune) bool {
+	return func(r rune) bool { return loadClasses().of(r)&set == 0 }
+}
+func one(s string) func(r rune) bool { return func(r rune) bool { return strings.ContainsRune(s, r) } }
 
 const many = 1 << 30
 

@@ -158,7 +158,7 @@ func characters(whole bool, yield func(string) bool) bool {
 	known := []*unicode.RangeTable{unicode.L, unicode.M, unicode.N, unicode.P, unicode.S, unicode.Z}
 	var last [2]class
 	for r := rune(0); r <= unicode.MaxRune; r++ {
-		now := [2]class{classOf(r)}
+		now := [2]class{loadClasses().of(r)}
 		if unicode.In(r, known...) {
 			now[1] = 1
 		}

@@ -24,9 +24,8 @@ const (
 	noRank       = 1 << 31 // above all ranks
 )
 
-// unpack makes a table from the compressed tokens: their number in 4 bytes (low byte first), a byte with the
-// length of each by rank, then the bytes of all of them.
-func unpack(packed []byte) *table {
+// inflate returns built-in data, decompressed.
+func inflate(packed []byte) []byte {
 	in, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
 	if err != nil {
 		panic("tokens: " + err.Error())
@@ -34,8 +33,15 @@ func unpack(packed []byte) *table {
 	defer in.Close()
 	data, err := in.DecodeAll(packed, nil)
 	if err != nil {
-		panic("tokens: built-in vocabulary: " + err.Error())
+		panic("tokens: built-in data: " + err.Error())
 	}
+	return data
+}
+
+// unpack makes a table from the compressed tokens: their number in 4 bytes (low byte first), a byte with the
+// length of each by rank, then the bytes of all of them.
+func unpack(packed []byte) *table {
+	data := inflate(packed)
 	n := int(binary.LittleEndian.Uint32(data))
 	lengths := data[4:][:n]
 	width := bits.Len(uint(n)) + 1 // at most half of the slots are in use

@@ -102,7 +102,7 @@ func TestClasses(t *testing.T) {
 		case unicode.Is(unicode.N, r):
 			want = number
 		}
-		switch got := classOf(r); {
+		switch got := loadClasses().of(r); {
 		case got == want:
 		case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs, unicode.L, unicode.M, unicode.N, unicode.P, unicode.S, unicode.Z):
 			t.Errorf("%U: class %d, Go says %d", r, got, want)

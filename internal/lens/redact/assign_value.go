@@ -260,13 +260,12 @@ func (a *assignment) summed() bool {
 	start, _ := lineAround(a.text, a.name.start)
 	a.cost += a.name.start - start
 	found := false
-	sums.from(a.text[start:a.name.start], 0, 0, func(int32, int) { found = true })
+	sums().from(a.text[start:a.name.start], 0, 0, func(int32, int) { found = true })
 	return found
 }
 
 // sums are words before the name of a key that say that a digest after it is no key.
-var sums = newAutomaton(strings.Fields(
-	"cert x.509 x509 fingerprint checksum loaded digest public gpg verified issuer thumbprint"))
+var sums = automatonOf("cert x.509 x509 fingerprint checksum loaded digest public gpg verified issuer thumbprint")
 
 // shortestPart is the length of the shortest value that is looked for in more than one part.
 const shortestPart = 16

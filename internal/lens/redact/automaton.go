@@ -4,6 +4,7 @@ import (
 	"regexp/syntax"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -66,6 +67,12 @@ func newAutomaton(words []string) *automaton {
 	t.link()
 	t.fill(a)
 	return a
+}
+
+// automatonOf returns a function that makes the automaton of words separated by spaces when it is first called: most
+// commands redact nothing.
+func automatonOf(words string) func() *automaton {
+	return sync.OnceValue(func() *automaton { return newAutomaton(strings.Fields(words)) })
 }
 
 // A trie is the tree of the words of an automaton. A node has few children, and a list of them.

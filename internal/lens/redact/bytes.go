@@ -222,13 +222,12 @@ func isKeyPair(b []byte) bool {
 }
 
 // pairNames are words near the numbers of a key.
-var pairNames = newAutomaton(strings.Fields(
-	"keypair id.json secretkey secret_key privatekey private_key wallet.json"))
+var pairNames = automatonOf("keypair id.json secretkey secret_key privatekey private_key wallet.json")
 
 // namesKeyPair reports whether a text ends in a name of a pair of keys, and what precedes its value.
 func namesKeyPair(before []byte) bool {
 	found := false
-	pairNames.from(before[max(0, len(before)-longestName):], 0, 0, func(int32, int) { found = true })
+	pairNames().from(before[max(0, len(before)-longestName):], 0, 0, func(int32, int) { found = true })
 	return found
 }
 

@@ -290,8 +290,7 @@ func marked(text []byte, at int) bool {
 }
 
 // keyFiles are words of the names of files with private keys.
-var keyFiles = newAutomaton(strings.Fields(
-	".key -key.pem _key.pem privkey private id_rsa id_ed25519 id_ecdsa id_dsa .ppk"))
+var keyFiles = automatonOf(".key -key.pem _key.pem privkey private id_rsa id_ed25519 id_ecdsa id_dsa .ppk")
 
 // keyFile reports whether the line before the one at text[start:] prints a file with a private key, of which lines are
 // shown without its first and last.
@@ -303,7 +302,7 @@ func (s *Scanner) keyFile(text []byte, start int) bool {
 	from, to := lineAround(text, line-1)
 	s.read += to - from
 	found := false
-	keyFiles.from(text[from:to], 0, 0, func(int32, int) { found = true })
+	keyFiles().from(text[from:to], 0, 0, func(int32, int) { found = true })
 	return found && !bytes.Contains(text[from:to], []byte("BEGIN")) && !bytes.Contains(text[from:to], []byte(".pub"))
 }
 

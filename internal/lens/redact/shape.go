@@ -279,7 +279,7 @@ func isBody(v []byte, is prefixKind) bool {
 		}
 	}
 	found := false
-	stopWords.from(v, 0, 0, func(int32, int) { found = true })
+	stopWords().from(v, 0, 0, func(int32, int) { found = true })
 	if found {
 		return false
 	}

@@ -1,9 +1,12 @@
 package redact
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // stopWords are in values that are none.
-var stopWords = func() *automaton {
+var stopWords = sync.OnceValue(func() *automaton {
 	return newAutomaton([]string{
 		"example", "placeholder", "changeme", "change_me", "change-me", "your_", "your-", "yourpass", "yoursecret", "yourtoken", "yourkey", "yourapi", "insert_", "insert-", "replace_me", "replaceme",
 		"replace-me", "replacewith", "replace_with", "replace-with", "dummy", "redacted", "foobar", "fake", "sample", "_here", "-here", "hidden", "masked", "undefined", "lorem",
@@ -12,7 +15,7 @@ var stopWords = func() *automaton {
 		"zmień", "zmien", "verander", "eintragen", "ändern", "aendern", "remplacer", "changez", "cambiar", "cámbia", "tu_clave", "tu-clave", "su_clave", "su-clave", "tu_contra", "sua_senha", "sua-senha",
 		"minha_senha", "twoje", "twój", "jouw", "ваш_", "измени", "замени", "generate-", "generate_", "openssl-rand", "long-lived",
 	})
-}()
+})
 
 // references begin what stands for a value that is elsewhere.
 var references = []string{

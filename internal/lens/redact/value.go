@@ -280,7 +280,7 @@ func isPlain(v []byte) bool {
 	}
 	head := v[:min(len(v), judged)]
 	found := false
-	stopWords.from(head, 0, 0, func(int32, int) { found = true })
+	stopWords().from(head, 0, 0, func(int32, int) { found = true })
 	for _, sign := range []string{"${", "{{", "$(", "://"} {
 		found = found || bytes.Contains(head, []byte(sign))
 	}

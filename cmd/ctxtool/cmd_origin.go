@@ -3,9 +3,9 @@ package main
 import (
 	"cmp"
 	"path/filepath"
-	"regexp"
 	"strconv"
 
+	"ctxtool/internal/base/lazy"
 	"ctxtool/internal/lens/origin"
 	"ctxtool/internal/out/show"
 	"ctxtool/internal/read/cachefile"
@@ -32,7 +32,7 @@ func (o *originOptions) define(f *flagSet) {
 }
 
 // lineRange is the end of FILE:LINE and FILE:LINE-LINE.
-var lineRange = regexp.MustCompile(`^(.+):(\d{1,9})(?:-(\d{1,9}))?$`)
+var lineRange = lazy.Regexp(`^(.+):(\d{1,9})(?:-(\d{1,9}))?$`)
 
 func runOrigin(e *env, o *originOptions, args []string) error {
 	name, first, last, err := o.lines(e, args[0])
@@ -136,7 +136,7 @@ func (e *env) openAt(file, entry string) error {
 
 // lines splits FILE:LINE-LINE.
 func (o *originOptions) lines(e *env, arg string) (name string, first, last int, err error) {
-	m := lineRange.FindStringSubmatch(arg)
+	m := lineRange().FindStringSubmatch(arg)
 	if m == nil || e.disk.Has(arg) {
 		return arg, 0, 0, nil
 	}

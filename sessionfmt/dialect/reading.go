@@ -2,10 +2,10 @@ package dialect
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
+	"ctxtool/internal/base/lazy"
 	"ctxtool/sessionfmt/jsonl"
 	"ctxtool/sessionfmt/rule"
 )
@@ -41,7 +41,7 @@ func (c Certainty) Earned(t *rule.Table, used rule.Set, version string, asked ..
 		c.Messages = "exact"
 	}
 	switch known := slices.Contains(t.Versions(), version); {
-	case len(left) > 0 && !known && !versionLike.MatchString(version): // it may be any text in the file
+	case len(left) > 0 && !known && !versionLike().MatchString(version): // it may be any text in the file
 		c.Uncompared = []string{unnamed}
 	case len(left) > 0 && !known:
 		c.Uncompared = []string{"version " + version}
@@ -54,7 +54,7 @@ func (c Certainty) Earned(t *rule.Table, used rule.Set, version string, asked ..
 }
 
 // versionLike matches a version of a program.
-var versionLike = regexp.MustCompile(`^[0-9]+(\.[0-9A-Za-z+-]{1,16}){0,4}$`)
+var versionLike = lazy.Regexp(`^[0-9]+(\.[0-9A-Za-z+-]{1,16}){0,4}$`)
 
 // unnamed stands for the version of a program that does not write it into its files.
 const unnamed = "a version that the file does not name"

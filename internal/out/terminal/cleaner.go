@@ -4,9 +4,9 @@ package terminal
 
 import (
 	"bytes"
+	"ctxtool/internal/base/lazy"
 	"ctxtool/internal/read/phrase"
 	"io"
-	"regexp"
 	"strings"
 )
 
@@ -39,7 +39,7 @@ func (c *Cleaner) Close() error {
 }
 
 // colours are the codes that change how text looks, and nothing else.
-var colours = regexp.MustCompile("\x1b\\[[0-9;]*m")
+var colours = lazy.Regexp("\x1b\\[[0-9;]*m")
 
 func (c *Cleaner) clean(text string) string {
 	if !c.Colour {
@@ -47,7 +47,7 @@ func (c *Cleaner) clean(text string) string {
 	}
 	var out strings.Builder
 	at := 0
-	for _, code := range colours.FindAllStringIndex(text, -1) {
+	for _, code := range colours().FindAllStringIndex(text, -1) {
 		out.WriteString(phrase.Clean(text[at:code[0]]))
 		out.WriteString(text[code[0]:code[1]])
 		at = code[1]

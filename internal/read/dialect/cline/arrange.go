@@ -5,10 +5,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"hash"
-	"regexp"
 	"strconv"
 	"strings"
 
+	"ctxtool/internal/base/lazy"
 	"ctxtool/internal/read/dialect/chat"
 	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
@@ -175,12 +175,12 @@ func digest(h hash.Hash, f []jsonl.Value) {
 	h.Write([]byte("]\n"))
 }
 
-var notice = regexp.MustCompile(`(?s)<mode_notice>.*?</mode_notice>`)
+var notice = lazy.Regexp(`(?s)<mode_notice>.*?</mode_notice>`)
 
 // displayed returns the content of a prompt, or of a result, as it is displayed.
 func displayed(content jsonl.Value) jsonl.Value {
 	show := func(text jsonl.Value) jsonl.Value {
-		return jsonl.AppendQuoted(nil, trimmed(notice.ReplaceAllString(normalized(text.Spelled()).Exact(), "")))
+		return jsonl.AppendQuoted(nil, trimmed(notice().ReplaceAllString(normalized(text.Spelled()).Exact(), "")))
 	}
 	if content.IsString() {
 		return show(content)

@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf16"
 
+	"ctxtool/internal/base/lazy"
 	"ctxtool/internal/read/dialect/chat"
 	"ctxtool/sessionfmt/dialect"
 	"ctxtool/sessionfmt/jsonl"
@@ -91,11 +92,11 @@ func takePicture(v jsonl.Value, pictures *[]jsonl.Block) bool {
 }
 
 // A wrapper finds what a tag is around, and such tags.
-type wrapper struct{ whole, open *regexp.Regexp }
+type wrapper struct{ whole, open func() *regexp.Regexp }
 
 func wrapperOf(tag string) wrapper {
-	return wrapper{regexp.MustCompile(`(?s)<` + tag + `\b[^>]*>(.*?)</` + tag + `>`),
-		regexp.MustCompile(`<` + tag + `[^>]*>`)}
+	return wrapper{lazy.Regexp(`(?s)<` + tag + `\b[^>]*>(.*?)</` + tag + `>`),
+		lazy.Regexp(`<` + tag + `[^>]*>`)}
 }
 
 var wrappers = []wrapper{wrapperOf("user_input"), wrapperOf("user_command")}
@@ -106,9 +107,9 @@ func normalized(text jsonl.String) jsonl.String {
 	is := trimmed(t)
 	if strings.Contains(is, "<user_") {
 		for _, w := range wrappers {
-			inner := w.whole.ReplaceAllString(is, "$1")
+			inner := w.whole().ReplaceAllString(is, "$1")
 			if inner == is {
-				inner = w.open.ReplaceAllString(is, "")
+				inner = w.open().ReplaceAllString(is, "")
 			}
 			is = trimmed(inner)
 		}

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	"ctxtool/internal/base/lazy"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -17,18 +18,18 @@ type wire struct {
 
 // wires are the names of models that take media, the first that matches wins. Other models take none.
 var wires = []struct {
-	name  *regexp.Regexp
+	name  func() *regexp.Regexp
 	takes wire
 }{
-	{regexp.MustCompile(`^gemini-|^qwen\d*\.?\d*-omni|^qwen-omni`),
+	{lazy.Regexp(`^gemini-|^qwen\d*\.?\d*-omni|^qwen-omni`),
 		wire{image: true, video: true, pdf: true, audio: true}},
-	{regexp.MustCompile(`^claude-`), wire{image: true, pdf: true}},
-	{regexp.MustCompile(`^gpt-|^o\d|^qwen3\.8-max|^deepseek-.*vision|^glm-[0-9.]+v|^glm-5\.3-flash`),
+	{lazy.Regexp(`^claude-`), wire{image: true, pdf: true}},
+	{lazy.Regexp(`^gpt-|^o\d|^qwen3\.8-max|^deepseek-.*vision|^glm-[0-9.]+v|^glm-5\.3-flash`),
 		wire{image: true}},
-	{regexp.MustCompile(`^qwen3\.[5678]-plus|^qwen3\.8-flash|^coder-model$|^qwen3?-vl-|^qwen3\.6-35b|^minimax-m3|` +
+	{lazy.Regexp(`^qwen3\.[5678]-plus|^qwen3\.8-flash|^coder-model$|^qwen3?-vl-|^qwen3\.6-35b|^minimax-m3|` +
 		`^kimi-k3|^kimi-k2\.`), wire{image: true, video: true}},
-	{regexp.MustCompile(`^doubao-seed(ance|ream)`), wire{}},
-	{regexp.MustCompile(`^doubao-seed|^doubao-.*(vision|vl)`), wire{image: true}},
+	{lazy.Regexp(`^doubao-seed(ance|ream)`), wire{}},
+	{lazy.Regexp(`^doubao-seed|^doubao-.*(vision|vl)`), wire{image: true}},
 }
 
 // wireOf returns what the program knows of a model, where no setting says otherwise.
@@ -36,7 +37,7 @@ func wireOf(model string) (w wire) {
 	model = strings.ToLower(model)
 	bare := model[strings.LastIndexByte(model, '/')+1:]
 	for _, of := range wires {
-		if of.name.MatchString(bare) {
+		if of.name().MatchString(bare) {
 			w = of.takes
 			break
 		}

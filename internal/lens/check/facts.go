@@ -6,6 +6,7 @@ import (
 	"hash/maphash"
 	"slices"
 
+	"ctxtool/internal/base/sorting"
 	"ctxtool/replay/tokens"
 	"ctxtool/replay/weigh"
 	"ctxtool/sessionfmt/jsonl"
@@ -156,10 +157,10 @@ func (f *facts) sort() {
 		chunks = append(chunks, n.chunks...)
 		n.chunks = nil
 	}
-	slices.SortFunc(chunks, func(a, b []fact) int { return cmp.Compare(a[0].off(), b[0].off()) })
+	sorting.By(chunks, func(a, b []fact) int { return cmp.Compare(a[0].off(), b[0].off()) })
 	f.all = slices.Concat(chunks...)
 	if !slices.IsSortedFunc(f.all, byOffset) { // workers took turns within a chunk
-		slices.SortStableFunc(f.all, byOffset)
+		sorting.By(f.all, byOffset)
 	}
 }
 

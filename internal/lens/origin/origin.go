@@ -203,7 +203,7 @@ func (b *builder) count() {
 	for n, lines := range sums {
 		out.Notes = append(out.Notes, NoteSum{n.By, n.Verdict, lines})
 	}
-	slices.SortFunc(out.Notes, func(a, b NoteSum) int {
+	sorting.By(out.Notes, func(a, b NoteSum) int {
 		return cmp.Or(cmp.Compare(a.By, b.By), cmp.Compare(a.Verdict, b.Verdict))
 	})
 }

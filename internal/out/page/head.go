@@ -184,12 +184,15 @@ func (p *Page) failed() string {
 // byOutcome sorts commands: first those that never passed, the latest first; last those that
 // only search, and fail if they find nothing.
 func byOutcome(all []*transcript.Command) []*transcript.Command {
-	all = slices.Clone(all)
-	slices.Reverse(all)
-	slices.SortStableFunc(all, func(a, b *transcript.Command) int { return rank(a) - rank(b) })
-	return all
+	var ranked [4][]*transcript.Command
+	for _, c := range slices.Backward(all) {
+		n := rank(c) // parses the line
+		ranked[n] = append(ranked[n], c)
+	}
+	return slices.Concat(ranked[:]...)
 }
 
+// rank returns the place of a command among others, from 0 to 3.
 func rank(c *transcript.Command) (n int) {
 	if activity.ReadScript(c.Line).Looks {
 		n = 2

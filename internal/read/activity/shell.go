@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -21,13 +22,18 @@ type Script struct {
 // longer argument to a program.
 const longestLine = 128 << 10
 
+// parsers are used again, since each has buffers of several kilobytes.
+var parsers = sync.Pool{New: func() any { return syntax.NewParser() }}
+
 // ReadScript reads a command line, also the scripts in its arguments: bash -c 'make'. A line that
 // is not in the language of bash is split at what separates commands in any shell.
 func ReadScript(line string) Script {
 	if line == "" {
 		return Script{}
 	}
-	r := scriptReader{parser: syntax.NewParser(), known: map[string]bool{}, functions: map[string]*function{}}
+	parser := parsers.Get().(*syntax.Parser)
+	defer parsers.Put(parser)
+	r := scriptReader{parser: parser, known: map[string]bool{}, functions: map[string]*function{}}
 	r.out.last = r.text(line)
 	r.out.Looks = r.finds && !r.acts
 	return r.out

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"ctxtool/internal/base/sorting"
 	"ctxtool/internal/read/ops"
 	"ctxtool/replay"
 	"ctxtool/sessionfmt"
@@ -396,6 +397,6 @@ func (w *said) add(m jsonl.Value) {
 
 // done returns the hashes of the messages so far.
 func (w *said) done() []sum {
-	slices.SortFunc(w.sums[w.from:], func(a, b sum) int { return bytes.Compare(a[:], b[:]) })
+	sorting.By(w.sums[w.from:], func(a, b sum) int { return bytes.Compare(a[:], b[:]) })
 	return w.sums
 }

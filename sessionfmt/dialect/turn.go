@@ -9,6 +9,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"ctxtool/internal/base/sorting"
 	"ctxtool/sessionfmt/jsonl"
 )
 
@@ -196,7 +197,7 @@ func AppendSorted(dst []byte, fields []jsonl.Field) []byte {
 
 // SortFields sorts fields by the UTF-16 units of their names.
 func SortFields(fields []jsonl.Field) {
-	slices.SortFunc(fields, func(a, b jsonl.Field) int { return compareNames(a.Name, b.Name) })
+	sorting.By(fields, func(a, b jsonl.Field) int { return compareNames(a.Name, b.Name) })
 }
 
 // compareNames orders names by their UTF-16 units, as JavaScript sorts. UTF-8 bytes sort differently only if

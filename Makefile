@@ -25,7 +25,7 @@
 GO       ?= go
 NFPM     ?= v2.43.0
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unreleased)
-FUZZTIME ?= 5s
+FUZZTIME ?= 3s
 STATICCHECK ?= v0.8.2
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)
 PI_DIR ?= $(CACHE)/ctxtool-pi

@@ -157,8 +157,19 @@ func (f *NewFile) Write(p []byte) (int, error) {
 
 // Like gives the file the modification time of another one, and grants nobody more than that one does.
 func (f *NewFile) Like(info fs.FileInfo) {
-	f.mode &= info.Mode().Perm() | 0o600
+	f.narrow(info.Mode().Perm())
 	f.time = info.ModTime()
+}
+
+// Private grants the file to nobody but its owner.
+func (f *NewFile) Private() { f.narrow(0) }
+
+// narrow grants others no more than a mode, from now on. What the umask removed stays removed.
+func (f *NewFile) narrow(mode fs.FileMode) {
+	f.mode &= mode | 0o600
+	if info, err := f.temp.Stat(); err == nil {
+		f.temp.Chmod(info.Mode().Perm() & f.mode)
+	}
 }
 
 // Written returns a reader of what was written so far, from the disk.

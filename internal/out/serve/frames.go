@@ -31,7 +31,8 @@ func newFramed(in io.Reader, out *answers) framed {
 		lines := bufio.NewReaderSize(in, 64<<10)
 		for {
 			line, err := readLine(lines)
-			switch code, why := judge(line); {
+			message, code, why := judge(line)
+			switch {
 			case errors.Is(err, errLong):
 				out.refuse(parseError, err.Error())
 				err = nil
@@ -39,13 +40,12 @@ func newFramed(in io.Reader, out *answers) framed {
 			case code != 0:
 				out.refuse(code, why)
 			default:
-				message := canonical(line)
 				if id, call := identify(message); call && id != "" {
 					out.mu.Lock()
 					out.open[id] = true
 					out.mu.Unlock()
 				}
-				if _, gone := w.Write(message); gone != nil {
+				if _, gone := w.Write(canonical(message)); gone != nil {
 					return
 				}
 			}
@@ -79,40 +79,38 @@ func readLine(r *bufio.Reader) (line []byte, err error) {
 	}
 }
 
-// judge returns the code of the error that a line is, 0 for a message.
-func judge(line []byte) (code int, why string) {
+// judge returns the message that a line is, or the code of its error.
+func judge(line []byte) (v jsonl.Value, code int, why string) {
 	v, err := jsonl.ParseValue(line)
 	if err != nil {
-		return parseError, "not JSON"
+		return nil, parseError, "not JSON"
 	}
 	id, method := v.Get("id"), v.Get("method")
 	switch {
 	case !v.IsObject(), !v.Get("jsonrpc").Is("2.0"):
-		return invalidRequest, "not a message of JSON-RPC 2.0"
+		return nil, invalidRequest, "not a message of JSON-RPC 2.0"
 	case id.Exists() && !id.IsString() && !isWhole(string(id)):
-		return invalidRequest, "id: must be a string or a whole number"
+		return nil, invalidRequest, "id: must be a string or a whole number"
 	case method.Exists() && !method.IsString(),
 		!method.Exists() && (!id.Exists() || !v.Get("result").Exists() && !v.Get("error").IsObject()):
-		return invalidRequest, "neither a request nor a response"
+		return nil, invalidRequest, "neither a request nor a response"
 	case v.Get("params").Exists() && !v.Get("params").IsObject() && !v.Get("params").IsArray():
-		return invalidRequest, "params: must be an object"
+		return nil, invalidRequest, "params: must be an object"
 	}
-	return 0, ""
+	return v, 0, ""
 }
 
 // canonical returns a message as a line with each field once and an id of valid UTF-8. The SDK
 // repeats the id of a request as it decoded it, so the two decoders must not read it differently.
-func canonical(message []byte) []byte {
-	v, _ := jsonl.ParseValue(message)
+func canonical(message jsonl.Value) []byte {
 	line := []byte(`{"jsonrpc":"2.0"`)
-	if id := v.Get("id"); id.IsString() {
-		text := jsonl.ReplaceInvalidUTF8(id.AppendText(nil))
-		line = jsonl.AppendQuoted(append(line, `,"id":`...), string(text))
+	if id := message.Get("id"); id.IsString() {
+		line = jsonl.AppendQuoted(append(line, `,"id":`...), idText(id))
 	} else if id.Exists() {
 		line = append(append(line, `,"id":`...), id...)
 	}
 	for _, name := range []string{"method", "params", "result", "error"} {
-		if field := v.Get(name); field.Exists() {
+		if field := message.Get(name); field.Exists() {
 			line = append(append(append(append(line, `,"`...), name...), `":`...), field...)
 		}
 	}
@@ -135,19 +133,18 @@ func (a *answers) refuse(code int, why string) {
 }
 
 // identify returns the id of a message, empty for none, and whether it calls a method.
-func identify(message []byte) (id string, call bool) {
-	v, err := jsonl.ParseValue(message)
-	if err != nil {
-		return "", false
-	}
-	switch n := v.Get("id"); {
+func identify(message jsonl.Value) (id string, call bool) {
+	switch n := message.Get("id"); {
 	case n.IsString():
-		id = `"` + n.Text()
+		id = `"` + idText(n)
 	case n.IsNumber():
 		id = strconv.FormatInt(n.Int(), 10)
 	}
-	return id, v.Get("method").Exists()
+	return id, message.Get("method").Exists()
 }
+
+// idText is an id as the SDK gets it, and repeats it.
+func idText(id jsonl.Value) string { return string(jsonl.ReplaceInvalidUTF8(id.AppendText(nil))) }
 
 // wait returns when all requests are answered, or the client does not read answers.
 func (a *answers) wait() {
@@ -162,7 +159,8 @@ func (a *answers) Write(p []byte) (int, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	n, err := a.w.Write(p)
-	if id, call := identify(p); !call {
+	v, _ := jsonl.ParseValue(p)
+	if id, call := identify(v); !call {
 		delete(a.open, id)
 	}
 	a.gone = a.gone || err != nil

@@ -118,7 +118,9 @@ func scriptChanges(script, dir string) (all []FileChange) {
 	if !strings.ContainsAny(script, ">|") && !strings.Contains(script, "sed ") && !strings.Contains(script, "<<") {
 		return nil
 	}
-	file := parse(syntax.NewParser(), script)
+	parser := parsers.Get().(*syntax.Parser)
+	defer parsers.Put(parser)
+	file := parse(parser, script)
 	if file == nil {
 		return nil
 	}

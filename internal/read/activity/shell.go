@@ -421,7 +421,9 @@ func CutDocuments(line string) string {
 	if !strings.Contains(line, "<<") {
 		return line
 	}
-	file := parse(syntax.NewParser(), line)
+	parser := parsers.Get().(*syntax.Parser)
+	defer parsers.Put(parser)
+	file := parse(parser, line)
 	if file == nil {
 		return line
 	}

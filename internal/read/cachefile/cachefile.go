@@ -163,11 +163,12 @@ func (c *Cache) Save() error {
 	if err := c.disk.MkdirAll(filepath.Dir(c.name)); err != nil {
 		return err
 	}
-	f, err := c.disk.Create(c.name, names[:min(1, len(names))]...)
+	f, err := c.disk.Create(c.name)
 	if err != nil {
 		return err
 	}
 	defer f.Abort()
+	f.Private() // sessions are
 	sum := sha256.Sum256(body)
 	f.Write(slices.Concat(c.head, sum[:], body))
 	return f.Commit()

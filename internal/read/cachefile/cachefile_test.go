@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"ctxtool/internal/test/must"
@@ -152,5 +153,25 @@ func TestNone(t *testing.T) {
 	c.Set("a", nil)
 	if _, ok := c.Get("a"); ok || c.Save() != nil {
 		t.Error("a value")
+	}
+}
+
+// TestPrivate: nobody else may read a cache, whatever the mode of its file was.
+func TestPrivate(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("left out: files have no modes there")
+	}
+	d := newDesk(t)
+	must.Do(os.WriteFile(d.file(1), []byte("abc"), 0o644))
+	for range 2 {
+		c := d.open("1")
+		ask(c, d.file(1))
+		must.Do(c.Save())
+		if mode := must.Get(os.Stat(d.cache)).Mode().Perm(); mode != 0o600 {
+			t.Errorf("mode %o", mode)
+		}
+		must.Do(os.Chmod(d.cache, 0o644))
+		must.Do(os.WriteFile(d.file(1), []byte("abcd"), 0o644))
 	}
 }
